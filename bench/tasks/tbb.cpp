@@ -1,0 +1,9 @@
+#include "config.hpp"
+
+#include "../support/tbb.hpp"
+
+int main(int argc, char** argv) {
+  const auto options = bench::parse(argc, argv);
+  bench::tbb_runtime runtime(options.threads);
+  tasks::measure(options, runtime);
+}

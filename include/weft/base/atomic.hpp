@@ -1,0 +1,19 @@
+#pragma once
+
+// The one door to atomics and mutexes. Lock-free code names `weft::atomic`, so that the very same
+// source runs on hardware and, with WEFT_MODEL_CHECK, inside the model checker of tests/model.
+
+#ifdef WEFT_MODEL_CHECK
+#include <model_atomic.hpp>
+#else
+#include <atomic>
+#include <mutex>
+
+namespace weft {
+
+template <class T>
+using atomic = std::atomic<T>;
+using mutex = std::mutex;
+
+}  // namespace weft
+#endif

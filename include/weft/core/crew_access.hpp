@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <stop_token>
+
+#include <weft/core/job.hpp>
+#include <weft/core/latch.hpp>
+
+namespace weft {
+class pool;
+}
+
+// The door from templates in headers to the scheduler in src/core: everything that futures, groups
+// and pool members need of a crew, without its definition.
+namespace weft::detail {
+
+class crew;
+struct sleeper;
+class worker;
+
+[[nodiscard]] crew& crew_of(pool& p) noexcept;
+// The crew whose job this thread runs, or null.
+[[nodiscard]] crew* current_crew() noexcept;
+
+// Queues a job: on the current worker's deque if it is one of the crew's, else through the injector.
+// `name` is the call to blame in messages. On an exception the job was not queued.
+void submit_job(crew& c, queued_job& job, const char* name);
+// As above for a job that belongs to work already accepted: is taken also while the pool ends.
+void continue_with(crew& c, queued_job& job) noexcept;
+// True when the current worker may nest no deeper: run the job instead of queueing it.
+[[nodiscard]] bool must_run_inline(crew& c) noexcept;
+void run_inline(crew& c, queued_job& job) noexcept;
+
+// Waits until set: a worker helps meanwhile, any other thread blocks.
+void wait_for(latch& done) noexcept;
+// As above; an outside thread lends itself to the crew while it waits, if a seat is vacant.
+void wait_for_lending(latch& done, crew& c) noexcept;
+// False when the deadline came first. A worker helps, but cannot be interrupted in a job.
+bool wait_for_until(latch& done, std::chrono::steady_clock::time_point deadline) noexcept;
+
+[[nodiscard]] std::stop_token stop_token_of(crew& c) noexcept;
+void report_unhandled(crew& c, std::exception_ptr error) noexcept;
+// Throws used_after_fork in a forked child, pool_stopped after shutdown().
+void require_open(crew& c, const char* name);
+
+// While it lives, the calling thread is one of the crew's workers. Empty when no seat is vacant.
+class seat_loan {
+ public:
+  explicit seat_loan(crew& c) noexcept;
+  ~seat_loan();
+  seat_loan(const seat_loan&) = delete;
+  seat_loan& operator=(const seat_loan&) = delete;
+
+  explicit operator bool() const noexcept { return worker_ != nullptr; }
+
+ private:
+  worker* worker_;
+  worker* before_ = nullptr;  // of another pool, when a job of one pool enters another
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace weft {
+
+// The job was dropped before it started, by request_stop() or by shutdown(cancel).
+class cancelled : public std::runtime_error {
+ public:
+  cancelled() : std::runtime_error("weft: the job was cancelled before it started") {}
+};
+
+// The pool takes no more jobs.
+class pool_stopped : public std::logic_error {
+ public:
+  explicit pool_stopped(const std::string& what) : std::logic_error(what) {}
+};
+
+// pool_options::max_pending jobs are waiting, and the pool was told to reject more.
+class queue_full : public std::runtime_error {
+ public:
+  explicit queue_full(const std::string& what) : std::runtime_error(what) {}
+};
+
+// A forked child has none of its parent's threads, so the pools made before the fork are dead there.
+class used_after_fork : public std::logic_error {
+ public:
+  explicit used_after_fork(const std::string& what) : std::logic_error(what) {}
+};
+
+}  // namespace weft

@@ -1,0 +1,297 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <weft/base/atomic.hpp>
+#include <weft/core/crew_access.hpp>
+#include <weft/core/errors.hpp>
+#include <weft/core/job_types.hpp>
+#include <weft/core/latch.hpp>
+
+namespace weft {
+
+template <class T>
+class future;
+
+namespace detail {
+
+[[nodiscard]] std::string no_result_message(const char* name);
+
+// What a job and its future share: one allocation that is the job, its result and the signal.
+//
+// Two references: the queue's (or the producer's) and the future's. The last one deletes.
+class future_state_base : public queued_job {
+ public:
+  future_state_base(const future_state_base&) = delete;
+  future_state_base& operator=(const future_state_base&) = delete;
+
+  latch& done() noexcept { return done_; }
+  crew& home() noexcept { return *crew_; }
+
+  // Asks the job to stop; one that has not started never will.
+  void request_stop() noexcept;
+  void release() noexcept;
+  // Waits; a worker that may nest no deeper runs the job itself if nobody has begun it.
+  void wait() noexcept;
+
+ protected:
+  enum class phase : std::uint8_t {
+    blocked,  // waits for another future
+    ready,    // may be run by whoever claims it
+    claimed,  // somebody runs or drops it, or has
+  };
+
+  future_state_base(crew& c, phase first) noexcept : crew_(&c), phase_(first) { call = &called; }
+  virtual ~future_state_base() = default;
+
+  virtual void produce() noexcept = 0;          // run the callable, keep the outcome
+  virtual void fail(std::exception_ptr) noexcept = 0;
+
+  void unblock() noexcept;
+  void add_references(std::uint32_t count) noexcept;
+
+  std::stop_source stop_{std::nostopstate};  // has a state when the callable wants a token
+
+ private:
+  static void called(job& self, job_fate fate) noexcept;
+  // Whoever gets true runs or drops the job; the others leave it alone.
+  [[nodiscard]] bool claim() noexcept;
+  [[nodiscard]] bool claim_if_ready() noexcept;
+
+  crew* crew_;
+  latch done_;
+  atomic<std::uint32_t> references_{2};  // acq_rel: the last to go sees what the other did
+  atomic<phase> phase_;  // moved on by whoever unblocks, runs or drops the job
+};
+
+// Now plus `time`, or the last moment the clock can tell: users wait for hours::max() and mean ever.
+template <class Rep, class Period>
+std::chrono::steady_clock::time_point deadline_after(std::chrono::duration<Rep, Period> time) {
+  using clock = std::chrono::steady_clock;
+  const clock::time_point now = clock::now();
+  if (time <= time.zero()) return now;
+  // Compared in floating point: the longest durations overflow the unit of the clock.
+  using seconds = std::chrono::duration<double>;
+  if (seconds(time) >= seconds(clock::time_point::max() - now)) return clock::time_point::max();
+  return now + std::chrono::ceil<clock::duration>(time);
+}
+
+template <class T>
+class future_state : public future_state_base {
+ public:
+  outcome<T>& result() noexcept { return result_; }
+
+ protected:
+  using typename future_state_base::phase;
+  using future_state_base::future_state_base;
+  void fail(std::exception_ptr error) noexcept override { result_.fail(std::move(error)); }
+
+  outcome<T> result_;
+};
+
+template <class T, class F, class... Args>
+class submitted_job final : public future_state<T>, public job_memory {
+ public:
+  template <class G, class... As>
+  explicit submitted_job(crew& c, G&& f, As&&... args)
+      : future_state<T>(c, future_state_base::phase::ready),
+        f_(std::forward<G>(f)),
+        args_(std::forward<As>(args)...) {
+    if constexpr (takes_stop_token<F, Args...>) this->stop_ = std::stop_source();
+  }
+
+ private:
+  void produce() noexcept override {
+    if constexpr (takes_stop_token<F, Args...>) {
+      // A pool that is cancelled asks its running jobs to stop.
+      std::stop_callback forward(stop_token_of(this->home()),
+                                 [this] { this->stop_.request_stop(); });
+      call_it();
+    } else {
+      call_it();
+    }
+  }
+  void call_it() noexcept {
+    this->result_.fill([this]() -> T {
+      return std::apply(
+          [this](Args&&... args) -> T {
+            return invoke_with_token(this->stop_.get_token(), std::move(f_), std::move(args)...);
+          },
+          std::move(args_));
+    });
+  }
+
+  F f_;
+  std::tuple<Args...> args_;
+};
+
+}  // namespace detail
+
+// The result of a submitted job, to be had once.
+//
+// Threads: one at a time. Blocks: get() and wait(); a worker that waits runs other jobs meanwhile.
+// Errors: get() throws what the job threw, or cancelled; on a future without a result
+//   (default-made, moved from, or asked before) every member throws std::logic_error.
+// Lifetime: may outlive its job and be dropped without waiting; the job runs all the same. then()
+//   needs the pool alive.
+template <class T>
+class [[nodiscard]] future {
+ public:
+  using value_type = T;
+
+  future() noexcept = default;
+  future(future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  future& operator=(future&& other) noexcept {
+    if (this != &other) {
+      reset();
+      state_ = std::exchange(other.state_, nullptr);
+    }
+    return *this;
+  }
+  ~future() { reset(); }
+
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
+  [[nodiscard]] bool ready() const { return state("future::ready").done().is_set(); }
+
+  void wait() const { state("future::wait").wait(); }
+  // Whether the result is there. On a worker it helps meanwhile, which may take longer.
+  template <class Rep, class Period>
+  bool wait_for(std::chrono::duration<Rep, Period> time) const {
+    return detail::wait_for_until(state("future::wait_for").done(), detail::deadline_after(time));
+  }
+
+  T get() {
+    state("future::get").wait();
+    const owner keep(std::exchange(state_, nullptr));
+    if constexpr (std::is_void_v<T>) {
+      keep.state->result().take();
+    } else {
+      return keep.state->result().take();
+    }
+  }
+
+  // Asks the job to stop: its stop_token says so; a job that has not started is dropped, and get()
+  // throws cancelled.
+  void request_stop() const { state("future::request_stop").request_stop(); }
+
+  // f(value) as a job of the pool that made the value. If the job failed, f is not called and the
+  // new future has the same exception. Uses this future up.
+  template <class F>
+  auto then(F&& f) &&;
+
+ private:
+  friend class pool;
+  template <class U>
+  friend class future;
+  template <class U>
+  friend detail::future_state<U>& state_of(future<U>& f, const char* name);
+
+  struct owner {
+    explicit owner(detail::future_state<T>* s) noexcept : state(s) {}
+    ~owner() { state->release(); }
+    owner(const owner&) = delete;
+    owner& operator=(const owner&) = delete;
+    detail::future_state<T>* state;
+  };
+
+  explicit future(detail::future_state<T>* s) noexcept : state_(s) {}
+  void reset() noexcept {
+    if (state_ != nullptr) std::exchange(state_, nullptr)->release();
+  }
+  [[nodiscard]] detail::future_state<T>& state(const char* name) const {
+    if (state_ == nullptr) throw std::logic_error(detail::no_result_message(name));
+    return *state_;
+  }
+
+  detail::future_state<T>* state_ = nullptr;
+
+  template <class U>
+  friend future<U> adopt_state(detail::future_state<U>* s);
+};
+
+// For combinators: the state of a future, a future out of a state.
+template <class U>
+detail::future_state<U>& state_of(future<U>& f, const char* name) {
+  if (!f.valid()) throw std::logic_error(detail::no_result_message(name));
+  return *f.state_;
+}
+template <class U>
+future<U> adopt_state(detail::future_state<U>* s) {
+  return future<U>(s);
+}
+
+namespace detail {
+
+// The job that then() makes: it is the waiter of the state before it, and goes on when that is done.
+template <class T, class Before, class F>
+class continuation final : public future_state<T>, public waiter, public job_memory {
+ public:
+  template <class G>
+  continuation(future_state<Before>& before, G&& f)
+      : future_state<T>(before.home(), future_state_base::phase::blocked),
+        before_(&before),
+        f_(std::forward<G>(f)) {}
+
+  void start() noexcept {
+    if (!before_->done().try_register(*this)) wake();
+  }
+  void wake() noexcept override {
+    this->unblock();
+    continue_with(this->home(), *this);
+  }
+
+ private:
+  ~continuation() override {
+    if (before_ != nullptr) before_->release();
+  }
+  void produce() noexcept override {
+    if (before_->result().failed()) {
+      this->result_.fail(before_->result().error());
+    } else {
+      this->result_.fill([this]() -> T {
+        if constexpr (std::is_void_v<Before>) {
+          return std::invoke(std::move(f_));
+        } else {
+          return std::invoke(std::move(f_), before_->result().take());
+        }
+      });
+    }
+    std::exchange(before_, nullptr)->release();
+  }
+
+  future_state<Before>* before_;
+  F f_;
+};
+
+template <class F, class T>
+struct then_result : std::invoke_result<F, T> {};
+template <class F>
+struct then_result<F, void> : std::invoke_result<F> {};
+
+}  // namespace detail
+
+template <class T>
+template <class F>
+auto future<T>::then(F&& f) && {
+  using function = std::decay_t<F>;
+  using result = typename detail::then_result<function, T>::type;
+  detail::require_callable(f, "future::then");
+  auto& before = state("future::then");
+  auto* next = new detail::continuation<result, T, function>(before, std::forward<F>(f));
+  state_ = nullptr;  // the continuation owns it now
+  future<result> f2 = adopt_state<result>(next);
+  next->start();
+  return f2;
+}
+
+}  // namespace weft

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/base/atomic.hpp>
+#include <weft/core/future.hpp>
+#include <weft/core/pool.hpp>
+
+namespace weft {
+
+// What when_any() found first, and the futures that were not.
+template <class T>
+struct when_any_result {
+  std::size_t index = 0;
+  detail::value_of<T> value;
+  std::vector<future<T>> others;  // in their places; the one at `index` is used up
+};
+
+namespace detail {
+
+// A job that waits for several futures without a thread: it is handed to the pool when enough of
+// them are done. `Collect` owns the futures and makes the result; it is given the index of the one
+// that came last.
+template <class Result, class Collect>
+class combined final : public future_state<Result> {
+ public:
+  combined(crew& c, std::size_t count, std::size_t needed, Collect collect)
+      : future_state<Result>(c, future_state_base::phase::blocked),
+        collect_(std::move(collect)),
+        arrivals_(count),
+        missing_(static_cast<std::ptrdiff_t>(needed)) {}
+
+  Collect& collect() noexcept { return collect_; }
+
+  void start(const std::vector<future_state_base*>& inputs) noexcept {
+    // Every input keeps this alive until it has arrived, needed or not.
+    this->add_references(static_cast<std::uint32_t>(inputs.size()));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      arrivals_[i].owner = this;
+      arrivals_[i].index = i;
+      if (!inputs[i]->done().try_register(arrivals_[i])) arrivals_[i].wake();
+    }
+    if (inputs.empty()) go_on(0);
+  }
+
+ private:
+  struct arrival final : waiter {
+    void wake() noexcept override { owner->arrived(index); }
+    combined* owner = nullptr;
+    std::size_t index = 0;
+  };
+
+  void arrived(std::size_t index) noexcept {
+    // acq_rel: the one that completes the number has seen all results before it.
+    if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) go_on(index);
+    this->release();
+  }
+  void go_on(std::size_t index) noexcept {
+    last_ = index;
+    this->unblock();
+    continue_with(this->home(), *this);
+  }
+  void produce() noexcept override {
+    this->result_.fill([this]() -> Result { return collect_(last_); });
+  }
+
+  Collect collect_;
+  std::vector<arrival> arrivals_;
+  atomic<std::ptrdiff_t> missing_;
+  std::size_t last_ = 0;
+};
+
+template <class Result, class Collect>
+future<Result> start_combined(crew& c, const std::vector<future_state_base*>& inputs,
+                              std::size_t needed, Collect collect) {
+  auto* job = new combined<Result, Collect>(c, inputs.size(), needed, std::move(collect));
+  future<Result> result = adopt_state<Result>(job);
+  job->start(inputs);
+  return result;
+}
+
+template <class T>
+std::vector<future_state_base*> states_of(std::vector<future<T>>& futures, const char* name) {
+  std::vector<future_state_base*> states;
+  states.reserve(futures.size());
+  for (auto& f : futures) states.push_back(&state_of(f, name));
+  return states;
+}
+
+template <class T>
+value_of<T> value_from(future<T>& f) {
+  return call_for_value([&f]() -> T { return f.get(); });
+}
+
+}  // namespace detail
+
+// All the values, in the order of the arguments; void counts as std::monostate. If some fail, the
+// future has the exception of the first by position, once all are done.
+template <class First, class... Rest>
+[[nodiscard]] auto when_all(future<First> first, future<Rest>... rest)
+    -> future<std::tuple<detail::value_of<First>, detail::value_of<Rest>...>> {
+  using result = std::tuple<detail::value_of<First>, detail::value_of<Rest>...>;
+  const std::vector<detail::future_state_base*> inputs{&state_of(first, "when_all"),
+                                                       &state_of(rest, "when_all")...};
+  detail::crew& home = inputs.front()->home();
+  return detail::start_combined<result>(
+      home, inputs, inputs.size(),
+      [futures = std::tuple(std::move(first), std::move(rest)...)](std::size_t) mutable {
+        return std::apply([](auto&... f) { return result{detail::value_from(f)...}; }, futures);
+      });
+}
+
+template <class T>
+[[nodiscard]] auto when_all(std::vector<future<T>> futures)
+    -> future<std::vector<detail::value_of<T>>> {
+  using result = std::vector<detail::value_of<T>>;
+  const auto inputs = detail::states_of(futures, "when_all");
+  detail::crew& home = inputs.empty() ? detail::crew_of(pool::here()) : inputs.front()->home();
+  return detail::start_combined<result>(
+      home, inputs, inputs.size(), [futures = std::move(futures)](std::size_t) mutable {
+        result values;
+        values.reserve(futures.size());
+        for (auto& f : futures) values.push_back(detail::value_from(f));
+        return values;
+      });
+}
+
+// The first value to come, or the exception if that is what came. The others go on, and are handed
+// back. Errors: std::invalid_argument when there is nothing to wait for.
+template <class T>
+[[nodiscard]] auto when_any(std::vector<future<T>> futures) -> future<when_any_result<T>> {
+  if (futures.empty()) {
+    throw std::invalid_argument("weft: when_any of no futures would never be ready; pass at least one");
+  }
+  const auto inputs = detail::states_of(futures, "when_any");
+  detail::crew& home = inputs.front()->home();
+  return detail::start_combined<when_any_result<T>>(
+      home, inputs, 1, [futures = std::move(futures)](std::size_t first) mutable {
+        auto value = detail::value_from(futures[first]);
+        return when_any_result<T>{
+            .index = first, .value = std::move(value), .others = std::move(futures)};
+      });
+}
+
+}  // namespace weft

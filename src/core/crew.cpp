@@ -1,0 +1,407 @@
+#include "crew.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+#include <weft/base/assert.hpp>
+#include <weft/base/topology.hpp>
+
+namespace weft::detail {
+namespace {
+
+// Counts forks of this process: a crew made under another count has lost its threads.
+std::uint64_t process_generation = 1;
+
+std::uint64_t current_generation() {
+  static const int installed = ::pthread_atfork(nullptr, nullptr, [] {
+    ++process_generation;
+    occupy(nullptr);  // the child's one thread is no worker
+  });
+  static_cast<void>(installed);
+  return process_generation;
+}
+
+unsigned default_workers() {
+  if (const char* text = std::getenv("WEFT_WORKERS")) {  // NOLINT(concurrency-mt-unsafe)
+    const base::parsed_worker_count parsed =
+        base::parse_worker_count(text, pool::workers_limit);
+    if (!parsed.count) throw std::invalid_argument("weft: " + parsed.error);
+    return *parsed.count;
+  }
+  return std::min(base::usable_cpus(), pool::workers_limit);
+}
+
+void require_range(const char* what, std::size_t value, std::size_t low, std::size_t high,
+                   const char* advice) {
+  if (value >= low && value <= high) return;
+  throw std::invalid_argument("weft: " + std::string(what) + " is " + std::to_string(value) +
+                              ", but must be between " + std::to_string(low) + " and " +
+                              std::to_string(high) + "; " + advice);
+}
+
+pool_options resolve(pool_options o) {
+  if (o.deterministic_seed) {
+    o.workers = o.max_workers = 1;
+    return o;
+  }
+  if (o.workers == 0) o.workers = default_workers();
+  require_range("pool_options::workers", o.workers, 1, pool::workers_limit,
+                "leave it 0 for as many as this process may use");
+  if (o.max_workers == 0) o.max_workers = std::max(64U, o.workers);
+  require_range("pool_options::max_workers", o.max_workers, o.workers, pool::workers_limit,
+                "leave it 0 for a default");
+  if (o.stack_size != 0) {
+    require_range("pool_options::stack_size", o.stack_size, PTHREAD_STACK_MIN,
+                  std::size_t{1} << 40, "leave it 0 for the system's default");
+  }
+  o.yield_limit = std::max(o.yield_limit, 1U);  // the first yield is when busy owners are seized
+  require_range("pool_options::nesting_limit", o.nesting_limit, 1, 1U << 16, "64 is the default");
+  return o;
+}
+
+// Best effort: a mask that shrank meanwhile leaves the thread where it is.
+void pin_this_thread(unsigned index) noexcept {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  const int count = CPU_COUNT(&allowed);
+  if (count == 0) return;
+  int nth = static_cast<int>(index) % count;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed) || nth-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ::pthread_setaffinity_np(::pthread_self(), sizeof(one), &one);
+    return;
+  }
+}
+
+struct thread_start {
+  crew* owner;
+  worker* seat;
+};
+
+}  // namespace
+
+crew::crew(pool_options options, pool& owner)
+    : options_(resolve(std::move(options))),
+      owner_(owner),
+      fenced_(!options_.asymmetric_fences || !asymmetric_fences_work()),
+      process_(current_generation()),
+      sleep_(options_.workers) {
+  workers_.reserve(options_.max_workers);
+  threads_.reserve(options_.max_workers);
+  sleep_.reserve(options_.max_workers);
+  try {
+    start_workers(options_.workers);
+  } catch (...) {
+    shutdown(shutdown_mode::drain);
+    throw;
+  }
+}
+
+crew::~crew() {
+  WEFT_ASSERT(current_crew() != this,
+              "a pool is destroyed by one of its own jobs, which would wait for itself; let the "
+              "thread that made the pool destroy it");
+  if (!is_abandoned()) shutdown(shutdown_mode::drain);
+}
+
+// -- threads -----------------------------------------------------------------------------------------
+
+void crew::start_workers(unsigned count) {
+  while (workers_.size() < count) start_worker();
+}
+
+void crew::start_worker() {
+  auto seat = std::make_unique<worker>(*this, static_cast<unsigned>(workers_.size()),
+                                       sleep_.word(), fenced_);
+  worker* const w = seat.get();
+  pthread_t thread{};
+  if (!is_deterministic()) {
+    auto start = std::make_unique<thread_start>(thread_start{.owner = this, .seat = w});
+    pthread_attr_t attributes;
+    ::pthread_attr_init(&attributes);
+    if (options_.stack_size != 0) ::pthread_attr_setstacksize(&attributes, options_.stack_size);
+    // Signals are for the threads of the program: a worker inherits an all-blocked mask.
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = ::pthread_create(&thread, &attributes, &crew::thread_main, start.get());
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ::pthread_attr_destroy(&attributes);
+    if (error != 0) {
+      throw std::system_error(error, std::generic_category(),
+                              "weft: cannot create worker thread " +
+                                  std::to_string(workers_.size() + 1) + " of " +
+                                  std::to_string(options_.workers) +
+                                  "; use fewer workers, a smaller stack_size, or raise the limit on "
+                                  "threads (ulimit -u, pids.max)");
+    }
+    static_cast<void>(start.release());
+    threads_.push_back(thread);
+  }
+  // The thread sleeps at its bell until it is shown to the others. Nothing below can throw: the
+  // vectors were reserved.
+  workers_.push_back(std::move(seat));
+  sleep_.add_sleeper(w->bed());
+  started_.store(static_cast<unsigned>(workers_.size()), std::memory_order_release);
+  sleep_.show_sleepers();
+}
+
+void* crew::thread_main(void* argument) noexcept {
+  const std::unique_ptr<thread_start> start(static_cast<thread_start*>(argument));
+  crew& c = *start->owner;
+  worker& w = *start->seat;
+  const unsigned index = w.index();
+  const std::string name = c.options_.name + "/" + std::to_string(index);
+  ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+  if (c.options_.pin) pin_this_thread(index);
+  if (c.options_.on_thread_start) c.options_.on_thread_start(index);
+  occupy(&w);
+  w.run();
+  occupy(nullptr);
+  if (c.options_.on_thread_stop) c.options_.on_thread_stop(index);
+  job_memory::give_back();
+  return nullptr;
+}
+
+void crew::resize(unsigned workers) {
+  require_open("pool::resize");
+  require_range("pool::resize: the number of workers", workers, 1, options_.max_workers,
+                "max_workers is fixed when the pool is made");
+  // Not a plain lock: shutdown() holds it until the last job is done, and this may be that job.
+  std::unique_lock lock(change_, std::try_to_lock);
+  while (!lock.owns_lock()) {
+    require_open("pool::resize");
+    ::sched_yield();
+    static_cast<void>(lock.try_lock());
+  }
+  if (ended_) throw_stopped("pool::resize");
+  start_workers(workers);
+  sleep_.set_seats(workers);
+}
+
+void crew::shutdown(shutdown_mode mode) {
+  if (is_abandoned()) return;
+  if (current_crew() == this) {
+    throw std::logic_error(
+        "weft: pool::shutdown was called by one of the pool's own jobs, which would wait for itself; "
+        "call it from outside the pool");
+  }
+  closed_.store(true, std::memory_order_relaxed);
+  if (mode == shutdown_mode::cancel) {
+    cancelling_.store(true, std::memory_order_relaxed);
+    stop_.request_stop();
+  }
+  injector_.close();
+  {
+    const std::lock_guard lock(room_mutex_);
+    room_.notify_all();
+  }
+  const std::lock_guard lock(change_);
+  if (ended_) return;
+  ended_ = true;
+  if (is_deterministic()) {
+    while (has_work()) {
+      if (worker* w = borrow_worker()) {
+        w->run_all();
+        return_worker(*w);
+      }
+    }
+    return;
+  }
+  if (worker_count() > 0) sleep_.wait_drained([this] { return has_work(); });
+  sleep_.send_all_home();
+  for (const pthread_t thread : threads_) ::pthread_join(thread, nullptr);
+  threads_.clear();
+}
+
+bool crew::is_abandoned() const noexcept { return process_ != process_generation; }
+
+// -- jobs from outside ---------------------------------------------------------------------------------
+
+void crew::require_open(const char* name) const {
+  if (is_abandoned()) {
+    throw used_after_fork("weft: " + std::string(name) +
+                          " in a forked child: the pool's threads stayed in the parent; make a new "
+                          "pool in the child, or fork before the first pool is made");
+  }
+  if (closed_.load(std::memory_order_relaxed)) throw_stopped(name);  // the injector decides for good
+}
+
+void crew::throw_stopped(const char* name) const {
+  throw pool_stopped("weft: " + std::string(name) +
+                     " after pool::shutdown: the pool takes no more jobs; submit before shutting it "
+                     "down, or make a new pool");
+}
+
+void crew::submit(queued_job& job, const char* name) {
+  if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
+    w->push(job);
+    return;
+  }
+  require_open(name);
+  const std::size_t limit =
+      options_.max_pending == 0 ? injector::no_limit : options_.max_pending;
+  switch (injector_.push(job, limit)) {
+    case push_status::pushed:
+      break;
+    case push_status::closed:
+      throw_stopped(name);
+    case push_status::full:
+      if (options_.overflow == when_full::reject) {
+        throw queue_full("weft: " + std::string(name) + ": " +
+                         std::to_string(options_.max_pending) +
+                         " jobs are waiting (pool_options::max_pending); try again later, or let "
+                         "the caller wait with when_full::block");
+      }
+      if (options_.overflow == when_full::run_in_caller) {
+        job.call(job, job_fate::run);
+        return;
+      }
+      wait_for_room(job, name);
+      break;
+  }
+  sleep_.work_added();
+}
+
+void crew::wait_for_room(queued_job& job, const char* name) {
+  std::unique_lock lock(room_mutex_);
+  // seq_cst: either the taker sees this waiter, or the push below sees the room it made.
+  waiting_for_room_.fetch_add(1, std::memory_order_seq_cst);
+  push_status status = push_status::full;
+  room_.wait(lock, [&] {
+    status = injector_.push(job, options_.max_pending);
+    return status != push_status::full;
+  });
+  waiting_for_room_.fetch_sub(1, std::memory_order_seq_cst);
+  if (status == push_status::closed) throw_stopped(name);
+}
+
+void crew::room_made() noexcept {
+  if (waiting_for_room_.load(std::memory_order_seq_cst) == 0) return;
+  const std::lock_guard lock(room_mutex_);
+  room_.notify_all();
+}
+
+void crew::continue_with(queued_job& job) noexcept {
+  if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
+    w->push(job);
+  } else if (injector_.push(job) == push_status::pushed) {
+    sleep_.work_added();
+  } else {
+    job.call(job, job_fate::run);  // the pool ends and this is no worker of it: nobody else will
+  }
+}
+
+bool crew::has_work() noexcept {
+  if (injector_.size() > 0) return true;
+  const unsigned count = worker_count();
+  for (unsigned i = 0; i < count; ++i) {
+    if (workers_[i]->has_jobs()) return true;
+  }
+  return false;
+}
+
+worker* crew::borrow_worker() noexcept {
+  sleeper* const bed = sleep_.borrow_seat();
+  if (bed == nullptr) return nullptr;
+  const unsigned count = worker_count();
+  for (unsigned i = 0; i < count; ++i) {
+    if (&workers_[i]->bed() == bed) return workers_[i].get();
+  }
+  WEFT_ASSERT(false, "a seat was lent that belongs to no worker of this pool");
+  return nullptr;
+}
+
+void crew::return_worker(worker& w) noexcept {
+  w.publish_all();
+  sleep_.return_seat(w.bed(), [this] { return has_work(); });
+}
+
+void crew::report_unhandled(std::exception_ptr error) const noexcept {
+  if (options_.on_unhandled) {
+    options_.on_unhandled(std::move(error));
+    return;
+  }
+  const char* what = "an exception that is not a std::exception";
+  std::string text;
+  try {
+    std::rethrow_exception(std::move(error));
+  } catch (const std::exception& e) {
+    text = e.what();
+    what = text.c_str();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): `what` says it
+  }
+  const worker* w = current_worker();
+  std::fprintf(stderr,
+               "weft: a job spawned on pool \"%s\" (worker %d) threw: %s\n"
+               "weft: nobody waits for a spawned job, so the program ends here. Catch the exception "
+               "in the job, use submit() and get() it, or set pool_options::on_unhandled.\n",
+               options_.name.c_str(), w != nullptr ? static_cast<int>(w->index()) : -1, what);
+  std::terminate();
+}
+
+// -- looking at it -------------------------------------------------------------------------------------
+
+pool_stats crew::stats() const {
+  pool_stats s;
+  const sleep::counts counts = sleep_.read();
+  s.workers = sleep_.seats();
+  s.idle_workers = std::min<std::size_t>(s.workers, counts.vacant + counts.searching);
+  s.queue_depth = injector_.size();
+  s.spawned = injector_.size();
+  const unsigned count = worker_count();
+  for (unsigned i = 0; i < count; ++i) {
+    const worker_stats& w = s.per_worker.emplace_back(workers_[i]->stats());
+    s.spawned += w.spawned + w.injected;
+    s.executed += w.executed;
+    s.stolen += w.stolen;
+    s.dropped += w.dropped;
+    s.parks += w.parks;
+    s.wakes += w.wakes;
+    s.queue_depth += w.queued;
+  }
+  return s;
+}
+
+std::string crew::dump() const {
+  const pool_stats s = stats();
+  const sleep::counts counts = sleep_.read();
+  std::string out = "pool \"" + options_.name + "\": " + std::to_string(s.workers) + " workers, " +
+                    std::to_string(s.idle_workers) + " idle, " + std::to_string(s.queue_depth) +
+                    " jobs waiting (" + std::to_string(injector_.size()) + " from outside)";
+  if (counts.suspended > 0) {
+    out += ", " + std::to_string(counts.suspended) + " asleep inside a job";
+  }
+  if (counts.surplus > 0) {
+    out += ", " + std::to_string(counts.surplus) + " to leave";
+  }
+  if (closed_.load(std::memory_order_relaxed)) out += ", shut down";
+  out += "\n";
+  for (std::size_t i = 0; i < s.per_worker.size(); ++i) {
+    const worker_stats& w = s.per_worker[i];
+    const char* activity = "asleep";
+    switch (w.activity) {
+      case worker_activity::asleep: break;
+      case worker_activity::searching: activity = "searching"; break;
+      case worker_activity::running: activity = "running a job"; break;
+      case worker_activity::waiting: activity = "asleep inside a job, at a wait"; break;
+    }
+    out += "  worker " + std::to_string(i) + ": " + activity + "; queued " +
+           std::to_string(w.queued) + ", executed " + std::to_string(w.executed) + ", stolen " +
+           std::to_string(w.stolen) + ", nesting " + std::to_string(w.nesting) + ", parks " +
+           std::to_string(w.parks) + "\n";
+  }
+  return out;
+}
+
+}  // namespace weft::detail

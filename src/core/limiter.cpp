@@ -1,0 +1,125 @@
+#include <weft/core/limiter.hpp>
+
+#include <memory>
+#include <mutex>
+
+#include <weft/base/assert.hpp>
+#include <weft/core/crew_access.hpp>
+
+namespace weft {
+
+struct limiter::blocked_request final : limiter::request {
+  void grant(permit p) noexcept override {
+    granted = std::move(p);
+    done.set();  // *this may be gone from here on
+  }
+  permit granted;
+  detail::latch done;
+};
+
+struct limiter::callback_request final : limiter::request {
+  explicit callback_request(std::function<void(permit)> c) : callback(std::move(c)) {}
+  void grant(permit p) noexcept override {
+    const std::unique_ptr<callback_request> self(this);
+    callback(std::move(p));
+  }
+  std::function<void(permit)> callback;
+};
+
+limiter::~limiter() {
+  WEFT_ASSERT(in_use_ == 0 && first_ == nullptr,
+              "a limiter is destroyed while permits are out or somebody waits for one; let it "
+              "outlive everything it limits");
+}
+
+limiter::permit limiter::acquire() {
+  blocked_request self;
+  if (take_or_queue(self)) return permit(*this);
+  detail::wait_for(self.done);
+  return std::move(self.granted);
+}
+
+limiter::permit limiter::try_acquire() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (in_use_ >= limit_ || first_ != nullptr) return {};
+  ++in_use_;
+  return permit(*this);
+}
+
+void limiter::acquire(std::function<void(permit)> callback) {
+  auto later = std::make_unique<callback_request>(std::move(callback));
+  if (take_or_queue(*later)) {
+    later->callback(permit(*this));
+  } else {
+    static_cast<void>(later.release());  // grant() deletes it
+  }
+}
+
+void limiter::set_limit(std::size_t limit) noexcept {
+  request* ready = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    limit_ = limit;
+    ready = take_ready();
+  }
+  grant_all(ready);
+}
+
+void limiter::release() noexcept {
+  request* ready = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    --in_use_;
+    ready = take_ready();
+  }
+  grant_all(ready);
+}
+
+bool limiter::take_or_queue(request& r) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (in_use_ < limit_ && first_ == nullptr) {
+    ++in_use_;
+    return true;
+  }
+  ++waiting_;
+  (first_ == nullptr ? first_ : last_->next) = &r;
+  last_ = &r;
+  return false;
+}
+
+limiter::request* limiter::take_ready() noexcept {
+  request* ready = nullptr;
+  request** end = &ready;
+  while (first_ != nullptr && in_use_ < limit_) {
+    ++in_use_;
+    --waiting_;
+    *end = first_;
+    first_ = first_->next;
+    end = &(*end)->next;
+    *end = nullptr;
+  }
+  return ready;
+}
+
+void limiter::grant_all(request* ready) noexcept {
+  while (ready != nullptr) {
+    request* const next = ready->next;  // the request is gone after grant()
+    ready->grant(permit(*this));
+    ready = next;
+  }
+}
+
+std::size_t limiter::limit() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return limit_;
+}
+std::size_t limiter::in_use() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return in_use_;
+}
+std::size_t limiter::waiting() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return waiting_;
+}
+
+}  // namespace weft

@@ -1,0 +1,412 @@
+#include "worker.hpp"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include <weft/base/assert.hpp>
+
+#include "crew.hpp"
+
+namespace weft::detail {
+
+namespace {
+
+// A fork that finds this word takes the slow path every time: in a crew without asymmetric fences,
+// and on threads that are no workers.
+constinit const atomic<std::uint64_t> always_demanded{1};
+
+constinit atomic<std::uintptr_t> outside_slot{0};
+struct outside_context final : fork_context {
+  constexpr outside_context() noexcept : fork_context(no_worker{}, outside_slot, always_demanded) {}
+};
+
+// Never destroyed: threads may outlive the static objects of this file.
+union immortal {
+  constexpr immortal() noexcept : context() {}
+  ~immortal() {}  // NOLINT(modernize-use-equals-default)
+  outside_context context;
+};
+constinit immortal outside;
+
+constexpr unsigned injector_every_jobs = 61;
+constexpr std::int64_t injector_every_ns = 200'000;
+
+void relax_cpu() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+std::int64_t now_ns() noexcept {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+}  // namespace
+
+constinit thread_local fork_context* current_context = &outside.context;
+
+worker* current_worker() noexcept {
+  return current_context == &outside.context ? nullptr : static_cast<worker*>(current_context);
+}
+
+worker* occupy(worker* w) noexcept {
+  worker* const before = current_worker();
+  current_context = w != nullptr ? w : static_cast<fork_context*>(&outside.context);
+  return before;
+}
+
+worker::worker(crew& c, unsigned index, const atomic<std::uint64_t>& demand, bool fenced)
+    : fork_context(fenced ? always_demanded : demand, fenced),
+      crew_(c),
+      index_(index),
+      random_(static_cast<std::minstd_rand::result_type>(
+          c.options().deterministic_seed.value_or(0x9e3779b9ULL * (index + 1)))) {}
+
+// -- the loop --------------------------------------------------------------------------------------
+
+void worker::run() noexcept {
+  if (crew_.beds().first_call(bed_) == wake_call::exit) return;
+  bump(wakes_);
+  searching_ = true;
+  for (unsigned round = 0;;) {
+    if (const job_ref job = find_job()) {
+      end_search();
+      execute(job);
+      round = 0;
+      if (crew_.beds().read().surplus > 0 && !leave_surplus_seat()) return;
+      continue;
+    }
+    begin_search();
+    if (round < crew_.options().spin_limit + crew_.options().yield_limit) {
+      pause_between_looks(round++);
+      continue;
+    }
+    if (!sleep_idle()) return;
+    round = 0;
+  }
+}
+
+job_ref worker::find_job() noexcept {
+  if (crew_.is_deterministic()) [[unlikely]] return draw_job();
+  if (injector_is_due()) {
+    if (const job_ref job = take_injected()) return job;
+  }
+  if (const job_ref job = deque_owner(queue_).pop()) return job;
+  if (const job_ref job = take_injected()) return job;
+  return steal_from_others();
+}
+
+// Own jobs are taken newest first, so a worker that always has some would never look outside.
+bool worker::injector_is_due() noexcept {
+  if (crew_.outside().size() == 0) {
+    since_injector_ = 0;
+    return false;
+  }
+  if (++since_injector_ % injector_every_jobs == 0) return true;
+  return now_ns() - last_injector_look_ >= injector_every_ns;
+}
+
+job_ref worker::take_injected() noexcept {
+  injector& outside = crew_.outside();
+  const std::size_t waiting = outside.size();
+  if (waiting == 0) return {};
+  // A fair share: what is left over stays in order for the others.
+  const std::size_t share = waiting / std::max(1U, crew_.beds().seats());
+  const steal_result taken = outside.take(deque_owner(queue_), share > 0 ? share - 1 : 0);
+  if (taken.status != steal_status::stolen) return {};
+  since_injector_ = 0;
+  last_injector_look_ = now_ns();
+  bump(injected_, taken.count);
+  crew_.room_made();
+  offer_work();
+  return taken.job;
+}
+
+job_ref worker::steal_from_others() noexcept {
+  const unsigned count = crew_.worker_count();
+  const unsigned start = static_cast<unsigned>(random_()) % count;
+  for (unsigned i = 0; i < count; ++i) {
+    worker& victim = crew_.worker_at((start + i) % count);
+    if (&victim == this || !victim.queue().has_public_jobs()) continue;
+    const steal_result loot = victim.queue().steal_batch(deque_owner(queue_));
+    if (loot.status != steal_status::stolen) continue;
+    bump(stolen_, loot.count);
+    if (weft::observer* o = crew_.options().observer) [[unlikely]] {
+      o->job_stolen(index_, victim.index_);
+    }
+    offer_work();
+    return loot.job;
+  }
+  return {};
+}
+
+void worker::execute(job_ref ref) noexcept {
+  job& j = *ref.get();
+  bump(executed_);
+  activity_.store(worker_activity::running, std::memory_order_relaxed);
+  weft::observer* const o = crew_.options().observer;
+  if (o != nullptr) [[unlikely]] o->job_begins(index_);
+  // Joins always run: a frame waits for their result. Queued jobs can be told that they were dropped.
+  if (ref.is_batchable() && crew_.is_cancelling()) [[unlikely]] {
+    bump(dropped_);
+    j.call(j, job_fate::drop);
+  } else {
+    j.call(j, job_fate::run);
+  }
+  if (o != nullptr) [[unlikely]] o->job_ends(index_);
+}
+
+void worker::execute_nested(job_ref job) noexcept {
+  nesting_.store(nesting_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  execute(job);
+  nesting_.store(nesting_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+}
+
+bool worker::at_nesting_limit() const noexcept {
+  return nesting_.load(std::memory_order_relaxed) >= crew_.options().nesting_limit;
+}
+
+// While it waits. In a deterministic pool there is nobody else to do the work.
+bool worker::may_help() const noexcept { return !at_nesting_limit() || crew_.is_deterministic(); }
+
+// -- giving work away --------------------------------------------------------------------------------
+
+void worker::push(queued_job& job) noexcept {
+  count_spawn();
+  deque_owner(queue_).push(job_ref::batchable(job));
+  offer_work();
+}
+
+void worker::offer_work() noexcept {
+  light_fence();  // after the push, before the poll: sleep.md
+  if (work_wanted()) give_away();
+}
+
+void worker::give_away() noexcept {
+  deque_owner(queue_).publish_some();
+  crew_.beds().work_added();
+  // The deterministic pool has no thieves. Now and then it plays one: some job runs to its end here,
+  // as if it had been stolen and finished before the fork returned.
+  if (crew_.is_deterministic() && !at_nesting_limit() && random_() % 2 == 0) {
+    if (const job_ref job = draw_job()) execute_nested(job);
+  }
+}
+
+void fork_context::answer_demand(job& newest) {
+  if (worker* w = current_worker()) return w->give_away();
+  // A thread outside any pool. It takes a seat of the global one until the join comes to
+  // take_back_or_wait(), as it must: its mark is not one of this worker's. When every seat is taken
+  // nothing is forked, and both sides run here.
+  crew& global = crew_of(pool::global());
+  global.require_open("join");
+  if (worker* w = global.borrow_worker()) {
+    occupy(w);
+    w->entrance_ = &newest;
+    w->fork(newest);
+  }
+}
+
+bool work_wanted() noexcept {
+  const worker* const w = current_worker();
+  return w != nullptr && w->work_wanted();
+}
+
+void worker::run_inline(queued_job& job) noexcept {
+  count_spawn();
+  execute_nested(job_ref::batchable(job));
+}
+
+// -- waiting -----------------------------------------------------------------------------------------
+
+bool fork_context::take_back_or_wait(job& j, latch& done) noexcept {
+  worker* const w = current_worker();
+  if (w == nullptr) return true;  // nothing was forked
+  worker& self = *w;
+  if (self.entrance_ == &j) {
+    self.entrance_ = nullptr;
+    if (self.take_back_or_wait(j, done)) j.call(j, job_fate::run);
+    occupy(nullptr);
+    self.crew_.return_worker(self);
+    return false;
+  }
+  while (const job_ref newest = deque_owner(queue_).pop()) {
+    if (newest.get() == &j) return true;
+    // Spawned by the left side and left on top of j: a queued job, for joins inside are done.
+    if (self.may_help()) {
+      self.execute_nested(newest);
+    } else {
+      self.crew_.outside().push_again(static_cast<queued_job&>(*newest.get()));
+      self.crew_.beds().work_added();
+    }
+  }
+  self.wait_until(done);
+  return false;
+}
+
+void worker::wait_until(latch& done) noexcept {
+  for (unsigned round = 0; !done.is_set();) {
+    if (may_help()) {
+      if (const job_ref job = find_job()) {
+        end_search();
+        execute_nested(job);
+        round = 0;
+        continue;
+      }
+      begin_search();
+    }
+    if (round < crew_.options().spin_limit + crew_.options().yield_limit) {
+      pause_between_looks(round++);
+      continue;
+    }
+    WEFT_ASSERT(!crew_.is_deterministic(),
+                "a job of a deterministic pool waits for something that no job of the pool will do; "
+                "signal it from a job, or use a pool with threads");
+    sleep_at(done);
+    round = 0;
+  }
+  end_search();
+  activity_.store(worker_activity::running, std::memory_order_relaxed);
+}
+
+bool worker::wait_until(latch& done, std::chrono::steady_clock::time_point deadline) noexcept {
+  while (!done.is_set()) {
+    if (may_help()) {
+      if (const job_ref job = find_job()) {
+        execute_nested(job);
+        continue;
+      }
+    }
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    constexpr timespec nap{.tv_sec = 0, .tv_nsec = 50'000};
+    ::nanosleep(&nap, nullptr);
+  }
+  return true;
+}
+
+void worker::run_all() noexcept {
+  while (const job_ref job = find_job()) execute(job);
+}
+
+void worker::begin_search() noexcept {
+  if (searching_) return;
+  searching_ = true;
+  activity_.store(worker_activity::searching, std::memory_order_relaxed);
+  crew_.beds().start_searching();
+}
+
+void worker::end_search() noexcept {
+  if (!searching_) return;
+  searching_ = false;
+  if (crew_.beds().stop_searching() && crew_.has_work()) crew_.beds().wake_one();
+}
+
+void worker::pause_between_looks(unsigned round) noexcept {
+  if (crew_.is_deterministic()) return;
+  const unsigned spins = crew_.options().spin_limit;
+  if (round < spins) {
+    relax_cpu();
+    return;
+  }
+  // Owners publish at their next fork. One that has not by now sits in a long job.
+  if (round == spins) publish_for_the_busy();
+  sched_yield();
+}
+
+void worker::publish_for_the_busy() noexcept {
+  const unsigned count = crew_.worker_count();
+  for (unsigned i = 0; i < count; ++i) {
+    worker& other = crew_.worker_at(i);
+    if (&other == this || other.queue().has_public_jobs() || !other.queue().has_jobs()) continue;
+    if (other.queue().seize()) return;
+  }
+}
+
+// The pool has become smaller. What this worker had queued is left to the others.
+bool worker::leave_surplus_seat() noexcept {
+  publish_all();
+  if (!crew_.beds().try_leave_surplus_seat()) return true;
+  note_falling_asleep(worker_activity::asleep);
+  const wake_call call = crew_.beds().sleep_seatless(bed_);
+  note_waking();
+  searching_ = call == wake_call::search;
+  return call != wake_call::exit;
+}
+
+bool worker::sleep_idle() noexcept {
+  publish_all();
+  note_falling_asleep(worker_activity::asleep);
+  const wake_call call = crew_.beds().sleep_idle(bed_, [this] { return crew_.has_work(); });
+  note_waking();
+  searching_ = call == wake_call::search;
+  return call != wake_call::exit;
+}
+
+void worker::sleep_at(latch& done) noexcept {
+  publish_all();
+  note_falling_asleep(worker_activity::waiting);
+  const auto kind = searching_ ? sleep_kind::waiting : sleep_kind::deaf;
+  const auto slept =
+      crew_.beds().sleep_at(done, *this, bed_, kind, [this] { return crew_.has_work(); });
+  note_waking();
+  searching_ = slept.call == wake_call::search;
+  if (!slept.registered || done.try_unregister(*this)) return;  // set before, or woken to help
+  // The latch is set, and its setter is in wake() below, or was. It may not lose this worker, nor
+  // the pool around it, before it has left: wait for its last word.
+  while (!delivered_.load(std::memory_order_acquire)) sched_yield();  // [D2] pairs with [D1]
+  delivered_.store(false, std::memory_order_relaxed);
+}
+
+void worker::note_falling_asleep(worker_activity as) noexcept {
+  bump(parks_);
+  activity_.store(as, std::memory_order_relaxed);
+  if (weft::observer* o = crew_.options().observer) [[unlikely]] o->worker_sleeps(index_);
+}
+
+void worker::note_waking() noexcept {
+  bump(wakes_);
+  activity_.store(worker_activity::searching, std::memory_order_relaxed);
+  if (weft::observer* o = crew_.options().observer) [[unlikely]] o->worker_wakes(index_);
+}
+
+void worker::wake() noexcept {
+  crew_.beds().resume(bed_);
+  delivered_.store(true, std::memory_order_release);  // [D1] the last touch
+}
+
+// -- the deterministic pool ----------------------------------------------------------------------------
+
+job_ref worker::draw_job() noexcept {
+  while (const job_ref job = deque_owner(queue_).pop()) drawn_.push_back(job);
+  for (;;) {
+    const steal_result taken = crew_.outside().take(deque_owner(queue_), 0);
+    if (taken.status != steal_status::stolen) break;
+    bump(injected_);
+    drawn_.push_back(taken.job);
+  }
+  if (drawn_.empty()) return {};
+  std::swap(drawn_[random_() % drawn_.size()], drawn_.back());
+  const job_ref job = drawn_.back();
+  drawn_.pop_back();
+  return job;
+}
+
+worker_stats worker::stats() noexcept {
+  auto read = [](const counter& c) { return c.load(std::memory_order_relaxed); };
+  return {.spawned = read(spawned_),
+          .executed = read(executed_),
+          .stolen = read(stolen_),
+          .injected = read(injected_),
+          .dropped = read(dropped_),
+          .parks = read(parks_),
+          .wakes = read(wakes_),
+          .queued = static_cast<std::size_t>(queue().size()),
+          .nesting = nesting_.load(std::memory_order_relaxed),
+          .activity = activity_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace weft::detail
