@@ -8,7 +8,8 @@ namespace weft::detail {
 
 void bell::ring(message m) noexcept {
   atomic<std::uint32_t>& address = word_;
-  word_.store(m, std::memory_order_release);  // [R] pairs with [W]. The bell may be gone after this.
+  word_.store(m,
+              std::memory_order_release);  // [R] pairs with [W]. The bell may be gone after this.
   futex_wake_one(address);
 }
 

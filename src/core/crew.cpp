@@ -29,8 +29,7 @@ std::uint64_t current_generation() {
 
 unsigned default_workers() {
   if (const char* text = std::getenv("WEFT_WORKERS")) {  // NOLINT(concurrency-mt-unsafe)
-    const base::parsed_worker_count parsed =
-        base::parse_worker_count(text, pool::workers_limit);
+    const base::parsed_worker_count parsed = base::parse_worker_count(text, pool::workers_limit);
     if (!parsed.count) throw std::invalid_argument("weft: " + parsed.error);
     return *parsed.count;
   }
@@ -57,8 +56,8 @@ pool_options resolve(pool_options o) {
   require_range("pool_options::max_workers", o.max_workers, o.workers, pool::workers_limit,
                 "leave it 0 for a default");
   if (o.stack_size != 0) {
-    require_range("pool_options::stack_size", o.stack_size, PTHREAD_STACK_MIN,
-                  std::size_t{1} << 40, "leave it 0 for the system's default");
+    require_range("pool_options::stack_size", o.stack_size, PTHREAD_STACK_MIN, std::size_t{1} << 40,
+                  "leave it 0 for the system's default");
   }
   o.yield_limit = std::max(o.yield_limit, 1U);  // the first yield is when busy owners are seized
   require_range("pool_options::nesting_limit", o.nesting_limit, 1, 1U << 16, "64 is the default");
@@ -94,7 +93,7 @@ crew::crew(pool_options options, pool& owner)
       owner_(owner),
       fenced_(!options_.asymmetric_fences || !asymmetric_fences_work()),
       process_(current_generation()),
-      sleep_(options_.workers) {
+      sleep_(options_.workers, fenced_) {
   workers_.reserve(options_.max_workers);
   threads_.reserve(options_.max_workers);
   sleep_.reserve(options_.max_workers);
@@ -113,15 +112,16 @@ crew::~crew() {
   if (!is_abandoned()) shutdown(shutdown_mode::drain);
 }
 
-// -- threads -----------------------------------------------------------------------------------------
+// -- threads
+// -----------------------------------------------------------------------------------------
 
 void crew::start_workers(unsigned count) {
   while (workers_.size() < count) start_worker();
 }
 
 void crew::start_worker() {
-  auto seat = std::make_unique<worker>(*this, static_cast<unsigned>(workers_.size()),
-                                       sleep_.word(), fenced_);
+  auto seat = std::make_unique<worker>(*this, static_cast<unsigned>(workers_.size()), sleep_.word(),
+                                       fenced_);
   worker* const w = seat.get();
   pthread_t thread{};
   if (!is_deterministic()) {
@@ -129,21 +129,24 @@ void crew::start_worker() {
     pthread_attr_t attributes;
     ::pthread_attr_init(&attributes);
     if (options_.stack_size != 0) ::pthread_attr_setstacksize(&attributes, options_.stack_size);
-    // Signals are for the threads of the program: a worker inherits an all-blocked mask.
-    sigset_t all;
+    // Signals are for the threads of the program; workers inherit a mask that blocks all but those
+    // that a thread causes itself, and the profiler's.
+    sigset_t blocked;
     sigset_t before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    ::sigfillset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) {
+      ::sigdelset(&blocked, own);
+    }
+    ::pthread_sigmask(SIG_SETMASK, &blocked, &before);
     const int error = ::pthread_create(&thread, &attributes, &crew::thread_main, start.get());
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ::pthread_attr_destroy(&attributes);
     if (error != 0) {
-      throw std::system_error(error, std::generic_category(),
-                              "weft: cannot create worker thread " +
-                                  std::to_string(workers_.size() + 1) + " of " +
-                                  std::to_string(options_.workers) +
-                                  "; use fewer workers, a smaller stack_size, or raise the limit on "
-                                  "threads (ulimit -u, pids.max)");
+      throw std::system_error(
+          error, std::generic_category(),
+          "weft: cannot create worker thread number " + std::to_string(workers_.size() + 1) +
+              "; use fewer workers, a smaller stack_size, or raise the limit on "
+              "threads (ulimit -u, pids.max)");
     }
     static_cast<void>(start.release());
     threads_.push_back(thread);
@@ -193,7 +196,8 @@ void crew::shutdown(shutdown_mode mode) {
   if (is_abandoned()) return;
   if (current_crew() == this) {
     throw std::logic_error(
-        "weft: pool::shutdown was called by one of the pool's own jobs, which would wait for itself; "
+        "weft: pool::shutdown was called by one of the pool's own jobs, which would wait for "
+        "itself; "
         "call it from outside the pool");
   }
   closed_.store(true, std::memory_order_relaxed);
@@ -226,7 +230,8 @@ void crew::shutdown(shutdown_mode mode) {
 
 bool crew::is_abandoned() const noexcept { return process_ != process_generation; }
 
-// -- jobs from outside ---------------------------------------------------------------------------------
+// -- jobs from outside
+// ---------------------------------------------------------------------------------
 
 void crew::require_open(const char* name) const {
   if (is_abandoned()) {
@@ -234,13 +239,15 @@ void crew::require_open(const char* name) const {
                           " in a forked child: the pool's threads stayed in the parent; make a new "
                           "pool in the child, or fork before the first pool is made");
   }
-  if (closed_.load(std::memory_order_relaxed)) throw_stopped(name);  // the injector decides for good
+  if (closed_.load(std::memory_order_relaxed))
+    throw_stopped(name);  // the injector decides for good
 }
 
 void crew::throw_stopped(const char* name) const {
-  throw pool_stopped("weft: " + std::string(name) +
-                     " after pool::shutdown: the pool takes no more jobs; submit before shutting it "
-                     "down, or make a new pool");
+  throw pool_stopped(
+      "weft: " + std::string(name) +
+      " after pool::shutdown: the pool takes no more jobs; submit before shutting it "
+      "down, or make a new pool");
 }
 
 void crew::submit(queued_job& job, const char* name) {
@@ -249,8 +256,7 @@ void crew::submit(queued_job& job, const char* name) {
     return;
   }
   require_open(name);
-  const std::size_t limit =
-      options_.max_pending == 0 ? injector::no_limit : options_.max_pending;
+  const std::size_t limit = options_.max_pending == 0 ? injector::no_limit : options_.max_pending;
   switch (injector_.push(job, limit)) {
     case push_status::pushed:
       break;
@@ -316,14 +322,16 @@ worker* crew::borrow_worker() noexcept {
   if (bed == nullptr) return nullptr;
   const unsigned count = worker_count();
   for (unsigned i = 0; i < count; ++i) {
-    if (&workers_[i]->bed() == bed) return workers_[i].get();
+    if (&workers_[i]->bed() != bed) continue;
+    workers_[i]->guest_arrives();
+    return workers_[i].get();
   }
   WEFT_ASSERT(false, "a seat was lent that belongs to no worker of this pool");
   return nullptr;
 }
 
 void crew::return_worker(worker& w) noexcept {
-  w.publish_all();
+  w.guest_leaves();
   sleep_.return_seat(w.bed(), [this] { return has_work(); });
 }
 
@@ -342,15 +350,17 @@ void crew::report_unhandled(std::exception_ptr error) const noexcept {
   } catch (...) {  // NOLINT(bugprone-empty-catch): `what` says it
   }
   const worker* w = current_worker();
-  std::fprintf(stderr,
-               "weft: a job spawned on pool \"%s\" (worker %d) threw: %s\n"
-               "weft: nobody waits for a spawned job, so the program ends here. Catch the exception "
-               "in the job, use submit() and get() it, or set pool_options::on_unhandled.\n",
-               options_.name.c_str(), w != nullptr ? static_cast<int>(w->index()) : -1, what);
+  std::fprintf(
+      stderr,
+      "weft: a job spawned on pool \"%s\" (worker %d) threw: %s\n"
+      "weft: nobody waits for a spawned job, so the program ends here. Catch the exception "
+      "in the job, use submit() and get() it, or set pool_options::on_unhandled.\n",
+      options_.name.c_str(), w != nullptr ? static_cast<int>(w->index()) : -1, what);
   std::terminate();
 }
 
-// -- looking at it -------------------------------------------------------------------------------------
+// -- looking at it
+// -------------------------------------------------------------------------------------
 
 pool_stats crew::stats() const {
   pool_stats s;
@@ -391,10 +401,17 @@ std::string crew::dump() const {
     const worker_stats& w = s.per_worker[i];
     const char* activity = "asleep";
     switch (w.activity) {
-      case worker_activity::asleep: break;
-      case worker_activity::searching: activity = "searching"; break;
-      case worker_activity::running: activity = "running a job"; break;
-      case worker_activity::waiting: activity = "asleep inside a job, at a wait"; break;
+      case worker_activity::asleep:
+        break;
+      case worker_activity::searching:
+        activity = "searching";
+        break;
+      case worker_activity::running:
+        activity = "running a job";
+        break;
+      case worker_activity::waiting:
+        activity = "asleep inside a job, at a wait";
+        break;
     }
     out += "  worker " + std::to_string(i) + ": " + activity + "; queued " +
            std::to_string(w.queued) + ", executed " + std::to_string(w.executed) + ", stolen " +

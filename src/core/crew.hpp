@@ -1,10 +1,10 @@
 #pragma once
 
+#include <pthread.h>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <pthread.h>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -26,7 +26,8 @@ class crew {
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;
 
-  // -- for callers from outside (pool.cpp, crew_access.hpp) -------------------------------------------
+  // -- for callers from outside (pool.cpp, crew_access.hpp)
+  // -------------------------------------------
   void submit(queued_job& job, const char* name);
   void continue_with(queued_job& job) noexcept;
   void resize(unsigned workers);
@@ -41,7 +42,8 @@ class crew {
   worker* borrow_worker() noexcept;
   void return_worker(worker& w) noexcept;
 
-  // -- for workers ----------------------------------------------------------------------------------
+  // -- for workers
+  // ----------------------------------------------------------------------------------
   [[nodiscard]] class sleep& beds() noexcept { return sleep_; }
   [[nodiscard]] class injector& outside() noexcept { return injector_; }
   [[nodiscard]] const pool_options& options() const noexcept { return options_; }
@@ -70,7 +72,8 @@ class crew {
   pool_options options_;
   pool& owner_;
   const bool fenced_;
-  const std::uint64_t process_;  // generation of the process that made this crew, see is_abandoned()
+  const std::uint64_t
+      process_;  // generation of the process that made this crew, see is_abandoned()
 
   class sleep sleep_;
   class injector injector_;
@@ -78,8 +81,8 @@ class crew {
   atomic<unsigned> started_{0};                   // workers whose threads exist; publishes workers_
   std::vector<pthread_t> threads_;                // guarded by change_
 
-  mutable std::mutex change_;  // resize and shutdown, one at a time
-  bool ended_ = false;         // guarded by change_
+  mutable std::mutex change_;       // resize and shutdown, one at a time
+  bool ended_ = false;              // guarded by change_
   atomic<bool> closed_{false};      // written by shutdown(), read by callers for an early answer
   atomic<bool> cancelling_{false};  // written by shutdown(cancel)
   std::stop_source stop_;

@@ -59,7 +59,7 @@ job_ref deque_owner::pop() noexcept {
   return won ? last : job_ref{};
 }
 
-bool deque_owner::publish_some() noexcept {
+bool deque_owner::publish_some(std::int64_t least_batch) noexcept {
   const std::int64_t b = d_.bottom_.load(std::memory_order_relaxed);
   std::int64_t s = d_.split_.load(std::memory_order_relaxed);
   if (deque::is_ticket(s)) return true;  // a thief is doing it
@@ -70,6 +70,7 @@ bool deque_owner::publish_some() noexcept {
     count = b - s;
   } else if (job_ref::from_bits(d_.slots_[s & d_.mask_].load(std::memory_order_relaxed))
                  .is_batchable()) {
+    if (b - s < least_batch) return false;
     count = (b - s + 1) / 2;
   }
   // [S] Publishes the slots up to s + count. Fails only when a thief seized: then it publishes all.
@@ -84,8 +85,8 @@ void deque_owner::publish_all() noexcept {
 }
 
 std::int64_t deque_owner::size() const noexcept {
-  return std::max<std::int64_t>(0, d_.bottom_.load(std::memory_order_relaxed) -
-                                       d_.top_.load(std::memory_order_relaxed));
+  return std::max<std::int64_t>(
+      0, d_.bottom_.load(std::memory_order_relaxed) - d_.top_.load(std::memory_order_relaxed));
 }
 
 void deque_owner::make_room(deque& d) noexcept {
@@ -145,6 +146,7 @@ steal_result deque_thief::steal_batch(deque_owner loot) noexcept {
 }
 
 bool deque_thief::seize() noexcept {
+  if (d_.fenced_) return false;  // nothing is private for long
   std::int64_t s = d_.split_.load(std::memory_order_seq_cst);
   if (deque::is_ticket(s) || d_.bottom_.load(std::memory_order_relaxed) <= s) return false;
   std::int64_t ticket = d_.next_ticket_.fetch_add(1, std::memory_order_relaxed);  // unique, no more

@@ -1,9 +1,9 @@
 #include "futex.hpp"
 
-#include <cerrno>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <cerrno>
 
 namespace weft::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cstdint>
 #include <time.h>
+#include <cstdint>
 
 #include <weft/base/atomic.hpp>
 

@@ -4,7 +4,8 @@ namespace weft::detail {
 
 std::string no_result_message(const char* name) {
   return std::string("weft: ") + name +
-         " on a future without a result: it was never given one, was moved from, or get() or then() "
+         " on a future without a result: it was never given one, was moved from, or get() or "
+         "then() "
          "has used it up";
 }
 
@@ -54,14 +55,22 @@ void future_state_base::request_stop() noexcept {
   stop_.request_stop();
 }
 
-void future_state_base::wait() noexcept {
-  if (done_.is_set()) return;
-  if (must_run_inline(*crew_) && claim_if_ready()) {
+bool future_state_base::run_here() noexcept {
+  if (claim_if_ready()) {
     produce();
     done_.set();
-    return;
+    return true;
   }
-  wait_for(done_);
+  return phase_.load(std::memory_order_acquire) == phase::blocked && run_an_input();
+}
+
+void future_state_base::wait() noexcept {
+  if (done_.is_set()) return;
+  if (must_run_inline(*crew_)) {
+    while (!done_.is_set() && run_here()) {
+    }
+  }
+  wait_for_result(done_, *crew_);
 }
 
 }  // namespace weft::detail

@@ -5,70 +5,72 @@
 
 namespace weft::detail {
 
-constinit thread_local job_magazine job_memory::magazines[classes];
+constinit thread_local job_memory::shelf job_memory::shelves[classes];
 
 namespace {
 
-constexpr std::size_t block_size(std::size_t size_class) noexcept {
-  return size_class == 0 ? 64 : 128;
-}
+// Magazines that no thread has at hand, and all memory there is. Never destroyed: jobs may be freed
+// until the process is gone.
+class depot {
+ public:
+  static depot& instance() {
+    static depot& d = *new depot;
+    return d;
+  }
 
-// Full magazines that no thread has at hand, linked through the second word of their first block,
-// and all memory there is. Never destroyed: jobs may be freed until the process is gone.
-struct depot {
-  std::mutex mutex;
-  // Guarded by mutex, by size class:
-  void* full[2] = {};
-  void* loose[2] = {};  // single blocks, from threads that have ended
-  // Guarded by mutex: keeps every chunk reachable.
-  void* chunks = nullptr;
+  // A magazine with blocks in it.
+  job_magazine* take_filled(std::size_t size_class) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (job_magazine* m = take(filled_[size_class])) return m;
+    }
+    return fill(take_empty(), size_class);
+  }
+  job_magazine* take_empty() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (job_magazine* m = take(empty_)) return m;
+    }
+    return new job_magazine;
+  }
+  void put(job_magazine* m, std::size_t size_class) noexcept {
+    const std::lock_guard lock(mutex_);
+    job_magazine*& list = m->count > 0 ? filled_[size_class] : empty_;
+    m->next = std::exchange(list, m);
+  }
+
+ private:
+  static job_magazine* take(job_magazine*& list) noexcept {
+    job_magazine* const m = list;
+    if (m != nullptr) list = m->next;
+    return m;
+  }
+
+  job_magazine* fill(job_magazine* m, std::size_t size_class) {
+    const std::size_t size = size_class == 0 ? 64 : 128;
+    constexpr std::size_t head = 64;  // links the chunks; keeps the blocks aligned
+    auto* const chunk = static_cast<std::byte*>(
+        ::operator new(head + size * job_magazine::capacity, std::align_val_t(64)));
+    {
+      const std::lock_guard lock(mutex_);
+      *reinterpret_cast<void**>(chunk) = std::exchange(chunks_, chunk);
+    }
+    for (; m->count < job_magazine::capacity; ++m->count) {
+      m->blocks[m->count] = chunk + head + m->count * size;
+    }
+    return m;
+  }
+
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  job_magazine* filled_[2] = {};
+  job_magazine* empty_ = nullptr;
+  void* chunks_ = nullptr;
 };
-
-depot& the_depot() {
-  static depot& instance = *new depot;
-  return instance;
-}
-
-void*& next_block(void* block) noexcept { return *static_cast<void**>(block); }
-void*& next_magazine(void* first_block) noexcept { return static_cast<void**>(first_block)[1]; }
-
-// One chunk: a word that links the chunks, padding, and the blocks of one magazine.
-void* make_magazine(std::size_t size_class) {
-  const std::size_t size = block_size(size_class);
-  constexpr std::size_t head = 64;
-  auto* const chunk = static_cast<std::byte*>(
-      ::operator new(head + size * job_magazine::capacity, std::align_val_t(64)));
-  depot& d = the_depot();
-  {
-    const std::lock_guard lock(d.mutex);
-    *reinterpret_cast<void**>(chunk) = std::exchange(d.chunks, chunk);
-  }
-  void* list = nullptr;
-  for (unsigned i = job_magazine::capacity; i-- > 0;) {
-    void* const block = chunk + head + i * size;
-    next_block(block) = list;
-    list = block;
-  }
-  return list;
-}
 
 }  // namespace
 
-void job_memory::give_back() noexcept {
-  for (std::size_t c = 0; c < classes; ++c) {
-    job_magazine& m = magazines[c];
-    unload(c);  // a full current one becomes the reserve
-    unload(c);  // and goes
-    depot& d = the_depot();
-    const std::lock_guard lock(d.mutex);
-    for (; m.count > 0; --m.count) {
-      void* const block = pop(m);
-      next_block(block) = std::exchange(d.loose[c], block);
-    }
-  }
-}
-
-void job_memory::reload(std::size_t size_class) {
+void job_memory::reload(shelf& s, std::size_t size_class) {
   // Threads of the program that spawn; workers give back by themselves.
   struct give_back_at_exit {
     bool armed = true;
@@ -76,36 +78,25 @@ void job_memory::reload(std::size_t size_class) {
   };
   static thread_local give_back_at_exit at_exit;
   static_cast<void>(at_exit.armed);
-  job_magazine& m = magazines[size_class];
-  if (m.reserve == nullptr) {
-    depot& d = the_depot();
-    const std::lock_guard lock(d.mutex);
-    m.reserve = d.full[size_class];
-    if (m.reserve != nullptr) d.full[size_class] = next_magazine(m.reserve);
-    for (; m.reserve == nullptr && m.count < job_magazine::capacity; ++m.count) {
-      void* const block = d.loose[size_class];
-      if (block == nullptr) break;
-      d.loose[size_class] = next_block(block);
-      next_block(block) = std::exchange(m.current, block);
-    }
-    if (m.count > 0) return;
-  }
-  if (m.reserve == nullptr) m.reserve = make_magazine(size_class);
-  m.current = std::exchange(m.reserve, nullptr);
-  m.count = job_magazine::capacity;
+  std::swap(s.current, s.reserve);
+  if (s.current != nullptr && s.current->count > 0) return;
+  job_magazine* const filled = depot::instance().take_filled(size_class);
+  if (s.current != nullptr) depot::instance().put(s.current, size_class);
+  s.current = filled;
 }
 
-void job_memory::unload(std::size_t size_class) noexcept {
-  job_magazine& m = magazines[size_class];
-  if (m.reserve != nullptr) {
-    depot& d = the_depot();
-    const std::lock_guard lock(d.mutex);
-    next_magazine(m.reserve) = std::exchange(d.full[size_class], m.reserve);
-    m.reserve = nullptr;
-  }
-  if (m.count == job_magazine::capacity) {
-    m.reserve = std::exchange(m.current, nullptr);
-    m.count = 0;
+void job_memory::unload(shelf& s, std::size_t size_class) noexcept {
+  std::swap(s.current, s.reserve);
+  if (s.current != nullptr && s.current->count < job_magazine::capacity) return;
+  if (s.current != nullptr) depot::instance().put(s.current, size_class);
+  s.current = depot::instance().take_empty();
+}
+
+void job_memory::give_back() noexcept {
+  for (std::size_t c = 0; c < classes; ++c) {
+    for (job_magazine** m : {&shelves[c].current, &shelves[c].reserve}) {
+      if (*m != nullptr) depot::instance().put(std::exchange(*m, nullptr), c);
+    }
   }
 }
 

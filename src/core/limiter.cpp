@@ -35,7 +35,7 @@ limiter::~limiter() {
 limiter::permit limiter::acquire() {
   blocked_request self;
   if (take_or_queue(self)) return permit(*this);
-  detail::wait_for(self.done);
+  detail::wait_without_helping(self.done);
   return std::move(self.granted);
 }
 

@@ -63,8 +63,9 @@ void run_inline(crew& c, queued_job& job) noexcept {
   current_worker()->run_inline(job);
 }
 
-// A worker of another pool keeps its own seat: there it can help with what it is waited for, and two
-// pools that call each other would otherwise wait for each other. A pool without threads has no choice.
+// A worker of another pool keeps its own seat: there it can help with what it is waited for, and
+// two pools that call each other would otherwise wait for each other. A pool without threads has no
+// choice.
 seat_loan::seat_loan(crew& c) noexcept
     : worker_(current_worker() == nullptr || c.is_deterministic() ? c.borrow_worker() : nullptr) {
   if (worker_ != nullptr) before_ = occupy(worker_);

@@ -2,7 +2,8 @@
 
 namespace weft::detail {
 
-sleep::sleep(unsigned seats) noexcept : word_(seats * one_vacant), seats_(seats) {}
+sleep::sleep(unsigned seats, bool fenced) noexcept
+    : word_(seats * one_vacant), fenced_(fenced), seats_(seats) {}
 
 void sleep::show_sleepers() noexcept {
   // Publishes the entries; pairs with the acquire loads below.
@@ -71,8 +72,9 @@ bool sleep::exits_now(sleeper& self) noexcept {
 }
 
 void sleep::work_added() noexcept {
-  // The addition of zero takes this thread's place in the order of the word's changes. If a searcher
-  // is counted here, its own stop_searching() comes later, and sees the work that was added.
+  // The addition of zero takes this thread's place in the order of the word's changes. If a
+  // searcher is counted here, its own stop_searching() comes later, and sees the work that was
+  // added.
   const counts now = unpack(word_.fetch_add(0, std::memory_order_seq_cst));
   if (now.searching == 0 && now.vacant > 0) wake_one();
 }

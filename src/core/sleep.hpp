@@ -55,16 +55,20 @@ class sleep {
     unsigned searching, vacant, surplus, suspended;
   };
 
-  explicit sleep(unsigned seats) noexcept;
+  // `fenced`: every fork changes the word, so no fence has to reach it (deque::deque).
+  explicit sleep(unsigned seats, bool fenced = false) noexcept;
 
   // The pool's sleepers, before the first thread starts and again when one is added.
   void add_sleeper(sleeper& s) { sleepers_.push_back(&s); }
   void reserve(std::size_t count) { sleepers_.reserve(count); }
   void show_sleepers() noexcept;  // makes the ones added visible to wakers
 
-  // Somebody searches or a seat is vacant: a fork polls this word, and looks closer when demanded().
+  // Somebody searches or a seat is vacant: a fork polls this word, and looks closer when
+  // demanded().
   [[nodiscard]] const atomic<std::uint64_t>& word() const noexcept { return word_; }
-  static bool demanded(std::uint64_t word) noexcept { return static_cast<std::uint32_t>(word) != 0; }
+  static bool demanded(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word) != 0;
+  }
 
   // -- called by seat holders ---------------------------------------------------------------------
   void start_searching() noexcept;
@@ -80,7 +84,7 @@ class sleep {
   wake_call sleep_idle(sleeper& self, HasWork has_work) noexcept {
     lie_down(self, sleep_kind::idle, /*was_searching=*/true);
     if (exits_now(self)) return wake_call::exit;
-    heavy_fence();
+    fence_all_forks();
     look_back(&self, has_work);
     return wait(self, sleep_kind::idle);
   }
@@ -99,7 +103,7 @@ class sleep {
     // Lie down, then register: the setter that finds `w` must find it asleep.
     const bool registered = done.try_register(w);
     if (!registered) resume(self);
-    heavy_fence();
+    fence_all_forks();
     look_back(searching ? &self : nullptr, has_work);
     return {.call = wait(self, kind), .registered = registered};
   }
@@ -109,27 +113,30 @@ class sleep {
   // Waits for the first call. The worker is born asleep.
   wake_call first_call(sleeper& self) noexcept { return wait(self, sleep_kind::idle); }
 
-  // -- called by whoever made work visible ----------------------------------------------------------
-  // One read-modify-write: a searcher that stops searching afterwards sees the work.
+  // -- called by whoever made work visible
+  // ---------------------------------------------------------- One read-modify-write: a searcher
+  // that stops searching afterwards sees the work.
   void work_added() noexcept;
   // Wakes one sleeper unless somebody searches already.
   void wake_one() noexcept { wake_for_work(nullptr); }
   // The latch at which this worker sleeps was set. False when it is awake.
   bool resume(sleeper& s) noexcept;
 
-  // -- outside threads that lend themselves ---------------------------------------------------------
-  // A seat whose worker sleeps idle, or null.
+  // -- outside threads that lend themselves
+  // --------------------------------------------------------- A seat whose worker sleeps idle, or
+  // null.
   [[nodiscard]] sleeper* borrow_seat() noexcept;
   template <class HasWork>
   void return_seat(sleeper& s, HasWork has_work) noexcept {
     s.borrowed = false;
     const counts now = lie_down(s, sleep_kind::idle, /*was_searching=*/false);
     // Where nobody runs a job, nobody can have pushed without seeing the seat become vacant.
-    if (seats() + now.surplus > now.vacant + now.searching) heavy_fence();
+    if (seats() + now.surplus > now.vacant + now.searching) fence_all_forks();
     look_back(nullptr, has_work);
   }
 
-  // -- called by the pool, one caller at a time --------------------------------------------------------
+  // -- called by the pool, one caller at a time
+  // --------------------------------------------------------
   void set_seats(unsigned seats) noexcept;
   [[nodiscard]] unsigned seats() const noexcept { return seats_.load(std::memory_order_relaxed); }
   // Returns when every seat is vacant, no worker sleeps inside a job and no work is left. The door
@@ -152,6 +159,9 @@ class sleep {
   static constexpr std::uint64_t one_suspended = std::uint64_t{1} << 48;
   static counts unpack(std::uint64_t word) noexcept;
 
+  void fence_all_forks() const noexcept {
+    if (!fenced_) heavy_fence();
+  }
   counts lie_down(sleeper& self, sleep_kind kind, bool was_searching) noexcept;
   wake_call wait(sleeper& self, sleep_kind kind) noexcept;
   bool exits_now(sleeper& self) noexcept;
@@ -176,13 +186,14 @@ class sleep {
   // the earlier ones published. Only the poll of a fork reads it plainly.
   alignas(64) atomic<std::uint64_t> word_;
 
+  const bool fenced_;
   alignas(64) std::vector<sleeper*> sleepers_;  // grows only before show_sleepers(), never moves
   atomic<std::uint32_t> shown_{0};              // how many of them wakers may touch; publishes them
-  atomic<std::uint32_t> next_{0};               // where the next search for a sleeper starts: a hint
-  atomic<unsigned> seats_;                      // written by set_seats(), read by whoever frees the last one
-  atomic<bool> draining_{false};                // written by wait_drained(), seq_cst against word_
-  atomic<bool> drained_once_{false};            // the drained_ bell is rung once
-  atomic<bool> exiting_{false};                 // written by send_all_home(), seq_cst against `kind`
+  atomic<std::uint32_t> next_{0};     // where the next search for a sleeper starts: a hint
+  atomic<unsigned> seats_;            // written by set_seats(), read by whoever frees the last one
+  atomic<bool> draining_{false};      // written by wait_drained(), seq_cst against word_
+  atomic<bool> drained_once_{false};  // the drained_ bell is rung once
+  atomic<bool> exiting_{false};       // written by send_all_home(), seq_cst against `kind`
   bell drained_;
 };
 

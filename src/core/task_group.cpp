@@ -10,17 +10,32 @@ struct task_group::first_error {
   std::exception_ptr error;
 };
 
+namespace {
+
+// An address that no other living thread has.
+const void* this_thread() noexcept {
+  static thread_local const char mark = 0;
+  return &mark;
+}
+
+}  // namespace
+
 task_group::task_group() : task_group(pool::here()) {}
 
-task_group::task_group(pool& p) noexcept : crew_(detail::crew_of(p)) {}
+task_group::task_group(pool& p) noexcept : crew_(detail::crew_of(p)), owner_(this_thread()) {}
 
 task_group::~task_group() {
   wait_for_all();
   delete error_.load(std::memory_order_acquire);
 }
 
-// relaxed: who spawns holds the group open, so the count cannot reach zero meanwhile.
-void task_group::add() noexcept { pending_.fetch_add(1, std::memory_order_relaxed); }
+std::uint64_t task_group::add() noexcept {
+  if (this_thread() == owner_) return spawned_here_++;
+  // relaxed: the job that spawns is itself pending, so the count cannot reach zero meanwhile.
+  pending_.fetch_add(1, std::memory_order_relaxed);
+  constexpr std::uint64_t after_the_owners = std::uint64_t{1} << 63;
+  return after_the_owners | spawned_elsewhere_.fetch_add(1, std::memory_order_relaxed);
+}
 
 void task_group::remove() noexcept {
   // [D] The last one sees what every other job has done, and shows it to the waiter with set().
@@ -28,11 +43,13 @@ void task_group::remove() noexcept {
 }
 
 void task_group::wait_for_all() noexcept {
-  // The owner gives up its own count. Alone, it is the last: nobody can be inside the group.
-  if (pending_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+  const auto spawned = static_cast<std::int64_t>(spawned_here_);
+  // From `open - finished` to `spawned - finished`. Zero: nobody can be inside the group any more.
+  if (pending_.fetch_sub(open - spawned, std::memory_order_acq_rel) != open - spawned) {
     detail::wait_for_lending(done_, crew_);
   }
-  pending_.store(1, std::memory_order_relaxed);  // no job is left that could look
+  pending_.store(open, std::memory_order_relaxed);  // no job is left that could look
+  spawned_here_ = 0;
   std::destroy_at(&done_);
   std::construct_at(&done_);
 }

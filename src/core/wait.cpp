@@ -49,6 +49,23 @@ void wait_for(latch& done) noexcept {
   }
 }
 
+void wait_without_helping(latch& done) noexcept {
+  if (worker* w = current_worker()) {
+    w->wait_without_helping(done);
+  } else {
+    block(done);
+  }
+}
+
+void wait_for_result(latch& done, crew& c) noexcept {
+  if (done.is_set()) return;  // before the crew is looked at: it may be gone
+  if (c.is_deterministic()) {
+    wait_for_lending(done, c);
+  } else {
+    wait_for(done);
+  }
+}
+
 void wait_for_lending(latch& done, crew& c) noexcept {
   if (worker* w = current_worker()) {
     w->wait_until(done);
@@ -65,7 +82,12 @@ void wait_for_lending(latch& done, crew& c) noexcept {
   block(done);
 }
 
-bool wait_for_until(latch& done, std::chrono::steady_clock::time_point deadline) noexcept {
+bool wait_for_until(latch& done, crew& c, std::chrono::steady_clock::time_point deadline) noexcept {
+  if (done.is_set()) return true;  // before the crew is looked at: it may be gone
+  if (c.is_deterministic()) {
+    wait_for_lending(done, c);
+    return true;
+  }
   if (worker* w = current_worker()) return w->wait_until(done, deadline);
   if (spin_briefly(done)) return true;
   blocked_thread self;

@@ -31,6 +31,9 @@ union immortal {
 };
 constinit immortal outside;
 
+// A searcher spins and can wait for a few spawned jobs more; handing it every single one costs both
+// sides a cache miss a job. It seizes what it does not get.
+constexpr std::int64_t least_batch_for_a_searcher = 16;
 constexpr unsigned injector_every_jobs = 61;
 constexpr std::int64_t injector_every_ns = 200'000;
 
@@ -67,7 +70,8 @@ worker::worker(crew& c, unsigned index, const atomic<std::uint64_t>& demand, boo
       random_(static_cast<std::minstd_rand::result_type>(
           c.options().deterministic_seed.value_or(0x9e3779b9ULL * (index + 1)))) {}
 
-// -- the loop --------------------------------------------------------------------------------------
+// -- the loop
+// --------------------------------------------------------------------------------------
 
 void worker::run() noexcept {
   if (crew_.beds().first_call(bed_) == wake_call::exit) return;
@@ -92,7 +96,8 @@ void worker::run() noexcept {
 }
 
 job_ref worker::find_job() noexcept {
-  if (crew_.is_deterministic()) [[unlikely]] return draw_job();
+  if (crew_.is_deterministic()) [[unlikely]]
+    return draw_job();
   if (injector_is_due()) {
     if (const job_ref job = take_injected()) return job;
   }
@@ -150,15 +155,18 @@ void worker::execute(job_ref ref) noexcept {
   bump(executed_);
   activity_.store(worker_activity::running, std::memory_order_relaxed);
   weft::observer* const o = crew_.options().observer;
-  if (o != nullptr) [[unlikely]] o->job_begins(index_);
-  // Joins always run: a frame waits for their result. Queued jobs can be told that they were dropped.
+  if (o != nullptr) [[unlikely]]
+    o->job_begins(index_);
+  // Joins always run: a frame waits for their result. Queued jobs can be told that they were
+  // dropped.
   if (ref.is_batchable() && crew_.is_cancelling()) [[unlikely]] {
     bump(dropped_);
     j.call(j, job_fate::drop);
   } else {
     j.call(j, job_fate::run);
   }
-  if (o != nullptr) [[unlikely]] o->job_ends(index_);
+  if (o != nullptr) [[unlikely]]
+    o->job_ends(index_);
 }
 
 void worker::execute_nested(job_ref job) noexcept {
@@ -174,11 +182,14 @@ bool worker::at_nesting_limit() const noexcept {
 // While it waits. In a deterministic pool there is nobody else to do the work.
 bool worker::may_help() const noexcept { return !at_nesting_limit() || crew_.is_deterministic(); }
 
-// -- giving work away --------------------------------------------------------------------------------
+// -- giving work away
+// --------------------------------------------------------------------------------
 
 void worker::push(queued_job& job) noexcept {
   count_spawn();
-  deque_owner(queue_).push(job_ref::batchable(job));
+  deque_owner own(queue_);
+  own.push(job_ref::batchable(job));
+  own.prefetch_slots();
   offer_work();
 }
 
@@ -188,10 +199,12 @@ void worker::offer_work() noexcept {
 }
 
 void worker::give_away() noexcept {
-  deque_owner(queue_).publish_some();
-  crew_.beds().work_added();
-  // The deterministic pool has no thieves. Now and then it plays one: some job runs to its end here,
-  // as if it had been stolen and finished before the fork returned.
+  // Without a vacant seat nobody has to be woken, and whoever goes to bed looks for this job first.
+  const bool somebody_sleeps = crew_.beds().read().vacant > 0;
+  deque_owner(queue_).publish_some(somebody_sleeps ? 1 : least_batch_for_a_searcher);
+  if (somebody_sleeps) crew_.beds().work_added();
+  // The deterministic pool has no thieves. Now and then it plays one: some job runs to its end
+  // here, as if it had been stolen and finished before the fork returned.
   if (crew_.is_deterministic() && !at_nesting_limit() && random_() % 2 == 0) {
     if (const job_ref job = draw_job()) execute_nested(job);
   }
@@ -221,7 +234,8 @@ void worker::run_inline(queued_job& job) noexcept {
   execute_nested(job_ref::batchable(job));
 }
 
-// -- waiting -----------------------------------------------------------------------------------------
+// -- waiting
+// -----------------------------------------------------------------------------------------
 
 bool fork_context::take_back_or_wait(job& j, latch& done) noexcept {
   worker* const w = current_worker();
@@ -263,13 +277,28 @@ void worker::wait_until(latch& done) noexcept {
       pause_between_looks(round++);
       continue;
     }
-    WEFT_ASSERT(!crew_.is_deterministic(),
-                "a job of a deterministic pool waits for something that no job of the pool will do; "
-                "signal it from a job, or use a pool with threads");
+    WEFT_ASSERT(
+        !crew_.is_deterministic(),
+        "a job of a deterministic pool waits for something that no job of the pool will do; "
+        "signal it from a job, or use a pool with threads");
     sleep_at(done);
     round = 0;
   }
   end_search();
+  activity_.store(worker_activity::running, std::memory_order_relaxed);
+}
+
+void worker::wait_without_helping(latch& done) noexcept {
+  WEFT_ASSERT(!crew_.is_deterministic() || done.is_set(),
+              "a job of a deterministic pool waits for a permit that only another job could give "
+              "back, and there is one thread; acquire with a callback, or use a pool with threads");
+  for (unsigned round = 0; !done.is_set(); ++round) {
+    if (round < crew_.options().spin_limit) {
+      relax_cpu();
+    } else {
+      sleep_at(done);
+    }
+  }
   activity_.store(worker_activity::running, std::memory_order_relaxed);
 }
 
@@ -339,6 +368,7 @@ bool worker::leave_surplus_seat() noexcept {
 
 bool worker::sleep_idle() noexcept {
   publish_all();
+  searching_ = false;  // the sleep counts it out, and a guest may sit here before we wake
   note_falling_asleep(worker_activity::asleep);
   const wake_call call = crew_.beds().sleep_idle(bed_, [this] { return crew_.has_work(); });
   note_waking();
@@ -364,13 +394,15 @@ void worker::sleep_at(latch& done) noexcept {
 void worker::note_falling_asleep(worker_activity as) noexcept {
   bump(parks_);
   activity_.store(as, std::memory_order_relaxed);
-  if (weft::observer* o = crew_.options().observer) [[unlikely]] o->worker_sleeps(index_);
+  if (weft::observer* o = crew_.options().observer) [[unlikely]]
+    o->worker_sleeps(index_);
 }
 
 void worker::note_waking() noexcept {
   bump(wakes_);
   activity_.store(worker_activity::searching, std::memory_order_relaxed);
-  if (weft::observer* o = crew_.options().observer) [[unlikely]] o->worker_wakes(index_);
+  if (weft::observer* o = crew_.options().observer) [[unlikely]]
+    o->worker_wakes(index_);
 }
 
 void worker::wake() noexcept {
@@ -378,7 +410,8 @@ void worker::wake() noexcept {
   delivered_.store(true, std::memory_order_release);  // [D1] the last touch
 }
 
-// -- the deterministic pool ----------------------------------------------------------------------------
+// -- the deterministic pool
+// ----------------------------------------------------------------------------
 
 job_ref worker::draw_job() noexcept {
   while (const job_ref job = deque_owner(queue_).pop()) drawn_.push_back(job);

@@ -31,6 +31,9 @@ class worker final : public fork_context, private waiter {
   void push(queued_job& job) noexcept;
   // Runs other jobs, and sleeps when there are none, until the latch is set.
   void wait_until(latch& done) noexcept;
+  // Sleeps until the latch is set and begins nothing: for waits that a job begun meanwhile could
+  // hold up, such as one for a permit.
+  void wait_without_helping(latch& done) noexcept;
   // As above until the deadline; false when it came first. Does not sleep: it naps between looks.
   bool wait_until(latch& done, std::chrono::steady_clock::time_point deadline) noexcept;
   // Runs jobs until none is left. For the deterministic pool.
@@ -41,6 +44,15 @@ class worker final : public fork_context, private waiter {
   void run_inline(queued_job& job) noexcept;
   // Before the occupant leaves or blocks: what it has not run must be there for others.
   void publish_all() noexcept { deque_owner(queue_).publish_all(); }
+
+  // The occupant comes from outside and leaves again.
+  void guest_arrives() noexcept {
+    activity_.store(worker_activity::running, std::memory_order_relaxed);
+  }
+  void guest_leaves() noexcept {
+    publish_all();
+    activity_.store(worker_activity::asleep, std::memory_order_relaxed);
+  }
 
   void count_spawn() noexcept { bump(spawned_); }
 
@@ -87,18 +99,18 @@ class worker final : public fork_context, private waiter {
 
   crew& crew_;
   const unsigned index_;
-  bool searching_ = false;            // counted in sleep::word
-  job* entrance_ = nullptr;           // the fork that lent this seat to a thread outside any pool
-  unsigned since_injector_ = 0;       // jobs since the last look at the injector
+  bool searching_ = false;       // counted in sleep::word
+  job* entrance_ = nullptr;      // the fork that lent this seat to a thread outside any pool
+  unsigned since_injector_ = 0;  // jobs since the last look at the injector
   std::int64_t last_injector_look_ = 0;  // steady clock, ns
   std::minstd_rand random_;
-  std::vector<job_ref> drawn_;        // deterministic pool: jobs taken out of the queues, not yet run
+  std::vector<job_ref> drawn_;  // deterministic pool: jobs taken out of the queues, not yet run
 
   alignas(64) sleeper bed_;
   // Set last by the thread that woke us from a latch; until then it may still touch this worker.
   atomic<bool> delivered_{false};
   counter spawned_{0}, executed_{0}, stolen_{0}, injected_{0}, dropped_{0}, parks_{0}, wakes_{0};
-  atomic<std::uint32_t> nesting_{0};  // written by the occupant
+  atomic<std::uint32_t> nesting_{0};                           // written by the occupant
   atomic<worker_activity> activity_{worker_activity::asleep};  // written by the occupant
 };
 

@@ -55,8 +55,7 @@ struct crew_suite_base {
         continue;
       }
       if (!searching) beds->start_searching();
-      if (beds->sleep_idle(self, [this] { return has_work(); }) ==
-          wake_call::exit) {
+      if (beds->sleep_idle(self, [this] { return has_work(); }) == wake_call::exit) {
         return;
       }
       searching = true;
@@ -164,8 +163,8 @@ struct wait_inside_a_job : crew_suite_base, rl::test_suite<wait_inside_a_job, 3>
     while (!done->is_set()) {
       if (!searching) beds->start_searching();
       searching = true;
-      const auto slept = beds->sleep_at(*done, *self, *seat, sleep_kind::waiting,
-                                        [this] { return has_work(); });
+      const auto slept =
+          beds->sleep_at(*done, *self, *seat, sleep_kind::waiting, [this] { return has_work(); });
       searching = slept.call == wake_call::search;
       if (!slept.registered || done->try_unregister(*self)) {
         if (take()) {

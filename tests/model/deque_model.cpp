@@ -123,7 +123,8 @@ struct two_seizures : deque_suite_base, rl::test_suite<two_seizures, 3> {
   }
 };
 
-// The first seizure is cancelled by the owner, and its thief wakes up when a second one is under way.
+// The first seizure is cancelled by the owner, and its thief wakes up when a second one is under
+// way.
 struct late_seizure : deque_suite_base, rl::test_suite<late_seizure, 3> {
   void before() {
     set_up(4);

@@ -46,7 +46,9 @@ struct injector_suite_base {
     jobs[i].payload($) = i;
     RL_ASSERT(queue->push(jobs[i]) == push_status::pushed);
   }
-  int number_of(job_ref ref) { return static_cast<int>(static_cast<numbered*>(ref.get()) - jobs.get()); }
+  int number_of(job_ref ref) {
+    return static_cast<int>(static_cast<numbered*>(ref.get()) - jobs.get());
+  }
   void note(int i) {
     RL_ASSERT(jobs[i].payload($) == i);
     taken[i]($) = taken[i]($) + 1;

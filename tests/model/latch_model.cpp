@@ -1,5 +1,5 @@
-// A latch whose waiter destroys it as soon as it may, and a join of an owner with a thief: the setter
-// touches nothing that is gone, and the waiter sees the result.
+// A latch whose waiter destroys it as soon as it may, and a join of an owner with a thief: the
+// setter touches nothing that is gone, and the waiter sees the result.
 
 #define WEFT_MODEL_THREADS 2
 #include <model.hpp>
@@ -13,8 +13,8 @@ namespace {
 
 using namespace weft::detail;
 
-// As blocked_thread in src/core/wait.cpp. The suites keep it: the futex of the model, unlike the real
-// one, cannot wake an address that is gone.
+// As blocked_thread in src/core/wait.cpp. The suites keep it: the futex of the model, unlike the
+// real one, cannot wake an address that is gone.
 struct blocked final : waiter {
   bell b;
   void wake() noexcept override { b.ring(1); }

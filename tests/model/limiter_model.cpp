@@ -1,5 +1,5 @@
-// The limiter with three threads that want a permit while the limit changes: never more at once than
-// allowed, and everybody gets one in the end.
+// The limiter with three threads that want a permit while the limit changes: never more at once
+// than allowed, and everybody gets one in the end.
 
 #define WEFT_MODEL_THREADS 3
 #include <model.hpp>
@@ -16,7 +16,7 @@ struct blocked final : waiter {
 };
 std::unique_ptr<blocked> blocked_threads[WEFT_MODEL_THREADS];
 
-void wait_for(latch& done) noexcept {
+void wait_without_helping(latch& done) noexcept {
   blocked& self = *blocked_threads[rl::ctx().threadx_->index_];
   if (done.try_register(self)) self.b.wait();
 }

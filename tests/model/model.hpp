@@ -15,8 +15,8 @@
 
 namespace weft::detail {
 
-// membarrier: at some moment during the call, every other thread executes a full fence. Relacy has no
-// such operation, but it keeps each thread's view of memory as data, and a fence is an update of
+// membarrier: at some moment during the call, every other thread executes a full fence. Relacy has
+// no such operation, but it keeps each thread's view of memory as data, and a fence is an update of
 // that view: so the caller applies it to each thread in turn, and may be interrupted in between.
 inline void heavy_fence() noexcept {
   constexpr int count = WEFT_MODEL_THREADS;
@@ -29,7 +29,8 @@ inline void heavy_fence() noexcept {
   for (int i = 0; i < count; ++i) {
     if (&first[i] == self) continue;
     c.sched();
-    const rl::preemption_disabler no_switch(c);  // not while the caller stands in for another thread
+    const rl::preemption_disabler no_switch(
+        c);  // not while the caller stands in for another thread
     c.threadx_ = &first[i];
     c.atomic_thread_fence_seq_cst();
     c.threadx_ = self;

@@ -1,31 +1,31 @@
 #pragma once
 
-// The model checker's side of weft/base/atomic.hpp: atomics with the interface of std::atomic, whose
-// every operation is a step of a Relacy execution. With it the sources of src/core are what is
-// checked, unchanged.
+// The model checker's side of weft/base/atomic.hpp: atomics with the interface of std::atomic,
+// whose every operation is a step of a Relacy execution. With it the sources of src/core are what
+// is checked, unchanged.
 
 // Relacy redefines names of these headers with macros, so they come first.
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <source_location>
 #include <semaphore>
-#include <functional>
-#include <stop_token>
-#include <thread>
-#include <condition_variable>
+#include <source_location>
 #include <sstream>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <atomic>
@@ -55,12 +55,18 @@ namespace model {
 
 inline rl::memory_order order_of(std::memory_order o) {
   switch (o) {
-    case std::memory_order_relaxed: return rl::mo_relaxed;
-    case std::memory_order_consume: return rl::mo_consume;
-    case std::memory_order_acquire: return rl::mo_acquire;
-    case std::memory_order_release: return rl::mo_release;
-    case std::memory_order_acq_rel: return rl::mo_acq_rel;
-    default: return rl::mo_seq_cst;
+    case std::memory_order_relaxed:
+      return rl::mo_relaxed;
+    case std::memory_order_consume:
+      return rl::mo_consume;
+    case std::memory_order_acquire:
+      return rl::mo_acquire;
+    case std::memory_order_release:
+      return rl::mo_release;
+    case std::memory_order_acq_rel:
+      return rl::mo_acq_rel;
+    default:
+      return rl::mo_seq_cst;
   }
 }
 
@@ -103,8 +109,7 @@ class atomic {
     return value_.compare_exchange_strong(expected, v, model::order_of(ok), model::place_of(p),
                                           model::order_of(failed), model::place_of(p));
   }
-  bool compare_exchange_strong(T& expected, T v,
-                               std::memory_order ok = std::memory_order_seq_cst,
+  bool compare_exchange_strong(T& expected, T v, std::memory_order ok = std::memory_order_seq_cst,
                                place p = place::current()) {
     return compare_exchange_strong(expected, v, ok, on_failure(ok), p);
   }

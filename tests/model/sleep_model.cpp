@@ -15,8 +15,8 @@ using namespace weft::detail;
 struct sleep_suite_base {
   std::unique_ptr<weft::detail::sleep> beds;
   std::unique_ptr<sleeper[]> workers;
-  weft::atomic<int> queue{0};    // jobs that anyone may take
-  weft::atomic<int> hidden{0};   // jobs pushed the way a fork pushes: no fence, a plain poll
+  weft::atomic<int> queue{0};   // jobs that anyone may take
+  weft::atomic<int> hidden{0};  // jobs pushed the way a fork pushes: no fence, a plain poll
   weft::atomic<int> finished{0};
   int jobs = 0;
 
@@ -73,8 +73,7 @@ struct sleep_suite_base {
         continue;
       }
       if (!searching) beds->start_searching();
-      if (beds->sleep_idle(self, [this] { return has_work(); }) ==
-          wake_call::exit) {
+      if (beds->sleep_idle(self, [this] { return has_work(); }) == wake_call::exit) {
         return;
       }
       searching = true;
@@ -95,7 +94,8 @@ struct outside_pushes : sleep_suite_base, rl::test_suite<outside_pushes, 3> {
   }
 };
 
-// Both jobs wait for each other's start: no job may be left to a worker that is busy with the other.
+// Both jobs wait for each other's start: no job may be left to a worker that is busy with the
+// other.
 struct every_worker_is_called : sleep_suite_base, rl::test_suite<every_worker_is_called, 3> {
   weft::atomic<int> started{0};
   void before() { set_up(2, 2); }
@@ -116,8 +116,7 @@ struct every_worker_is_called : sleep_suite_base, rl::test_suite<every_worker_is
         finish_one();
         return;
       }
-      if (beds->sleep_idle(workers[i], [this] { return has_work(); }) ==
-          wake_call::exit) {
+      if (beds->sleep_idle(workers[i], [this] { return has_work(); }) == wake_call::exit) {
         return;
       }
     }

@@ -4,7 +4,8 @@
 
 namespace weft::detail {
 
-// A pair of fences that orders a store before a later load on both sides, and charges one side only.
+// A pair of fences that orders a store before a later load on both sides, and charges one side
+// only.
 //
 // The frequent side calls light_fence() between its store and its load: a compiler barrier, no
 // instruction. The rare side calls heavy_fence() between its own store and load: the kernel makes

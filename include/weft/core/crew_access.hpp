@@ -23,8 +23,8 @@ class worker;
 // The crew whose job this thread runs, or null.
 [[nodiscard]] crew* current_crew() noexcept;
 
-// Queues a job: on the current worker's deque if it is one of the crew's, else through the injector.
-// `name` is the call to blame in messages. On an exception the job was not queued.
+// Queues a job: on the current worker's deque if it is one of the crew's, else through the
+// injector. `name` is the call to blame in messages. On an exception the job was not queued.
 void submit_job(crew& c, queued_job& job, const char* name);
 // As above for a job that belongs to work already accepted: is taken also while the pool ends.
 void continue_with(crew& c, queued_job& job) noexcept;
@@ -34,10 +34,14 @@ void run_inline(crew& c, queued_job& job) noexcept;
 
 // Waits until set: a worker helps meanwhile, any other thread blocks.
 void wait_for(latch& done) noexcept;
-// As above; an outside thread lends itself to the crew while it waits, if a seat is vacant.
+// As above, but a worker gives its seat up and begins no other job.
+void wait_without_helping(latch& done) noexcept;
+// As wait_for(), for what a job of the crew makes: a deterministic pool is driven by whoever waits.
+void wait_for_result(latch& done, crew& c) noexcept;
+// As wait_for(); an outside thread lends itself to the crew while it waits, if a seat is vacant.
 void wait_for_lending(latch& done, crew& c) noexcept;
 // False when the deadline came first. A worker helps, but cannot be interrupted in a job.
-bool wait_for_until(latch& done, std::chrono::steady_clock::time_point deadline) noexcept;
+bool wait_for_until(latch& done, crew& c, std::chrono::steady_clock::time_point deadline) noexcept;
 
 [[nodiscard]] std::stop_token stop_token_of(crew& c) noexcept;
 void report_unhandled(crew& c, std::exception_ptr error) noexcept;

@@ -23,14 +23,15 @@ struct steal_result {
 //
 //        top            split                bottom
 //         |   public      |      private       |
-//   ------+---------------+--------------------+------>  index, 64 bit, only the low bits pick a slot
+//   ------+---------------+--------------------+------>  index, 64 bit, only the low bits pick a
+//   slot
 //     thieves take here        owner pushes and pops here
 //
 // The public part [top, split) is the deque of Chase and Lev (SPAA 2005) with the orderings of Le,
-// Pop, Cohen and Zappa Nardelli (PPoPP 2013), `split` standing where they have `bottom`. Pushing and
-// popping privately costs no fence and no read-modify-write. The owner publishes when a worker is
-// idle; a thief that finds an owner busy in a long job publishes on its behalf (seize). The argument
-// is in src/core/deque.md.
+// Pop, Cohen and Zappa Nardelli (PPoPP 2013), `split` standing where they have `bottom`. Pushing
+// and popping privately costs no fence and no read-modify-write. The owner publishes when a worker
+// is idle; a thief that finds an owner busy in a long job publishes on its behalf (seize). The
+// argument is in src/core/deque.md.
 //
 // Invariants, whenever the owner is outside the deque:
 //   1. top <= split <= bottom, unless split holds a seizure ticket.
@@ -74,18 +75,21 @@ class deque {
   // -- the owner's cache line ---------------------------------------------------------------------
   // Written by the owner at every push and pop, read by thieves that look for private jobs.
   alignas(64) atomic<std::int64_t> bottom_{0};
-  std::int64_t limit_ = 0;              // owner only: the push at this index must look for room first
-  atomic<std::uintptr_t>* slots_;       // owner only: the current buffer's slots
-  std::int64_t mask_;                   // owner only: the current buffer's capacity - 1
+  std::int64_t limit_ = 0;         // owner only: the push at this index must look for room first
+  atomic<std::uintptr_t>* slots_;  // owner only: the current buffer's slots
+  std::int64_t mask_;              // owner only: the current buffer's capacity - 1
   const bool fenced_;
 
-  // -- read by the owner at every pop, written when jobs become public ------------------------------
+  // -- read by the owner at every pop, written when jobs become public
+  // ------------------------------
   alignas(64) atomic<std::int64_t> split_{0};
-  atomic<buffer*> buffer_;              // written by the owner when it grows, publishes the copied slots
+  atomic<buffer*> buffer_;  // written by the owner when it grows, publishes the copied slots
 
-  // -- written by whoever takes the oldest job -----------------------------------------------------
+  // -- written by whoever takes the oldest job
+  // -----------------------------------------------------
   alignas(64) atomic<std::int64_t> top_{0};
-  atomic<std::int64_t> next_ticket_{first_ticket};  // counts seizures, so that no two share a ticket
+  atomic<std::int64_t> next_ticket_{
+      first_ticket};  // counts seizures, so that no two share a ticket
 };
 
 // The owner's half: push and pop at the young end, publish at the other.
@@ -97,7 +101,8 @@ class deque_owner {
   // fails the program ends, for a fork has no way to report it.
   std::int64_t push(job_ref job) noexcept {
     const std::int64_t b = d_.bottom_.load(std::memory_order_relaxed);  // own variable
-    if (b == d_.limit_) [[unlikely]] make_room(d_);
+    if (b == d_.limit_) [[unlikely]]
+      make_room(d_);
     // relaxed: [P] below publishes it.
     d_.slots_[b & d_.mask_].store(job.bits(), std::memory_order_relaxed);
     // [P] Publishes the slot. Pairs with [B] in seize() and with the owner's own [S] stores.
@@ -105,10 +110,20 @@ class deque_owner {
     return b + 1;
   }
 
+  // Asks for the slots that pushes to come will write: thieves have read them last time round.
+  void prefetch_slots() const noexcept {
+#ifndef WEFT_MODEL_CHECK
+    constexpr std::int64_t ahead = 16;
+    const std::int64_t b = d_.bottom_.load(std::memory_order_relaxed);  // own variable
+    __builtin_prefetch(&d_.slots_[(b + ahead) & d_.mask_], 1);
+#endif
+  }
+
   // Takes back the job below the mark if it is the newest one and still private. Anything else,
   // stolen, public or buried under newer jobs, is left to pop().
   [[nodiscard]] bool try_take_back(std::int64_t mark) noexcept {
-    if (d_.bottom_.load(std::memory_order_relaxed) != mark) [[unlikely]] return false;
+    if (d_.bottom_.load(std::memory_order_relaxed) != mark) [[unlikely]]
+      return false;
     // [T1] Announces the intent, then looks whether the job is still private: the owner's half of
     // the asymmetric pair with [T2] in seize(). Storing what the mark says, rather than the value
     // loaded, keeps the next push from waiting for that load.
@@ -125,9 +140,9 @@ class deque_owner {
   [[nodiscard]] job_ref pop() noexcept;
 
   // Makes jobs public because somebody is idle: nothing while a public one is left, else the oldest
-  // private job, or half of the private part when that job may travel in batches.
-  // Returns whether a public job is there now.
-  bool publish_some() noexcept;
+  // private job, or half of the private part when that job may travel in batches and there are
+  // `least_batch` of them. Returns whether a public job is there now.
+  bool publish_some(std::int64_t least_batch = 1) noexcept;
 
   // Makes every job public. The owner is about to leave or to block.
   void publish_all() noexcept;
@@ -149,9 +164,9 @@ class deque_thief {
 
   [[nodiscard]] steal_result steal() noexcept;
 
-  // Takes the oldest job; when it is batchable also moves up to half of the batchable ones behind it,
-  // at most 32, into `loot`. One at a time: the owner pops without a lock, so no single step may
-  // claim more than one index.
+  // Takes the oldest job; when it is batchable also moves up to half of the batchable ones behind
+  // it, at most 32, into `loot`. One at a time: the owner pops without a lock, so no single step
+  // may claim more than one index.
   [[nodiscard]] steal_result steal_batch(deque_owner loot) noexcept;
 
   // Publishes all private jobs of an owner that does not answer. False when the owner or another

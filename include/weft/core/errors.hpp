@@ -23,7 +23,8 @@ class queue_full : public std::runtime_error {
   explicit queue_full(const std::string& what) : std::runtime_error(what) {}
 };
 
-// A forked child has none of its parent's threads, so the pools made before the fork are dead there.
+// A forked child has none of its parent's threads, so the pools made before the fork are dead
+// there.
 class used_after_fork : public std::logic_error {
  public:
   explicit used_after_fork(const std::string& what) : std::logic_error(what) {}

@@ -19,7 +19,8 @@ class fork_context {
   std::int64_t fork(job& j) {
     const std::int64_t mark = deque_owner(queue_).push(job_ref::single(j));
     light_fence();  // push, then poll: the owner's half of the pair in sleep.md
-    if (work_wanted()) [[unlikely]] answer_demand(j);
+    if (work_wanted()) [[unlikely]]
+      answer_demand(j);
     return mark;
   }
 

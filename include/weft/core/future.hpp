@@ -40,9 +40,14 @@ class future_state_base : public queued_job {
 
   // Asks the job to stop; one that has not started never will.
   void request_stop() noexcept;
+  void add_references(std::uint32_t count) noexcept;
   void release() noexcept;
-  // Waits; a worker that may nest no deeper runs the job itself if nobody has begun it.
+  // Waits; a worker that may nest no deeper runs the job itself if nobody has begun it, or what it
+  // depends on.
   void wait() noexcept;
+  // Runs this job, or one it is blocked on, if nobody has begun it. False when there is nothing to
+  // run.
+  bool run_here() noexcept;
 
  protected:
   enum class phase : std::uint8_t {
@@ -54,11 +59,11 @@ class future_state_base : public queued_job {
   future_state_base(crew& c, phase first) noexcept : crew_(&c), phase_(first) { call = &called; }
   virtual ~future_state_base() = default;
 
-  virtual void produce() noexcept = 0;          // run the callable, keep the outcome
+  virtual void produce() noexcept = 0;  // run the callable, keep the outcome
   virtual void fail(std::exception_ptr) noexcept = 0;
+  virtual bool run_an_input() noexcept { return false; }  // while blocked
 
   void unblock() noexcept;
-  void add_references(std::uint32_t count) noexcept;
 
   std::stop_source stop_{std::nostopstate};  // has a state when the callable wants a token
 
@@ -71,10 +76,11 @@ class future_state_base : public queued_job {
   crew* crew_;
   latch done_;
   atomic<std::uint32_t> references_{2};  // acq_rel: the last to go sees what the other did
-  atomic<phase> phase_;  // moved on by whoever unblocks, runs or drops the job
+  atomic<phase> phase_;                  // moved on by whoever unblocks, runs or drops the job
 };
 
-// Now plus `time`, or the last moment the clock can tell: users wait for hours::max() and mean ever.
+// Now plus `time`, or the last moment the clock can tell: users wait for hours::max() and mean
+// ever.
 template <class Rep, class Period>
 std::chrono::steady_clock::time_point deadline_after(std::chrono::duration<Rep, Period> time) {
   using clock = std::chrono::steady_clock;
@@ -92,8 +98,8 @@ class future_state : public future_state_base {
   outcome<T>& result() noexcept { return result_; }
 
  protected:
-  using typename future_state_base::phase;
   using future_state_base::future_state_base;
+  using typename future_state_base::phase;
   void fail(std::exception_ptr error) noexcept override { result_.fail(std::move(error)); }
 
   outcome<T> result_;
@@ -167,7 +173,8 @@ class [[nodiscard]] future {
   // Whether the result is there. On a worker it helps meanwhile, which may take longer.
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> time) const {
-    return detail::wait_for_until(state("future::wait_for").done(), detail::deadline_after(time));
+    auto& s = state("future::wait_for");
+    return detail::wait_for_until(s.done(), s.home(), detail::deadline_after(time));
   }
 
   T get() {
@@ -232,7 +239,17 @@ future<U> adopt_state(detail::future_state<U>* s) {
 
 namespace detail {
 
-// The job that then() makes: it is the waiter of the state before it, and goes on when that is done.
+template <class F, class T>
+struct then_result : token_invoke_result<F, T> {
+  static constexpr bool wants_token = takes_stop_token<F, T>;
+};
+template <class F>
+struct then_result<F, void> : token_invoke_result<F> {
+  static constexpr bool wants_token = takes_stop_token<F>;
+};
+
+// The job that then() makes: it is the waiter of the state before it, and goes on when that is
+// done.
 template <class T, class Before, class F>
 class continuation final : public future_state<T>, public waiter, public job_memory {
  public:
@@ -240,7 +257,9 @@ class continuation final : public future_state<T>, public waiter, public job_mem
   continuation(future_state<Before>& before, G&& f)
       : future_state<T>(before.home(), future_state_base::phase::blocked),
         before_(&before),
-        f_(std::forward<G>(f)) {}
+        f_(std::forward<G>(f)) {
+    if constexpr (then_result<F, Before>::wants_token) this->stop_ = std::stop_source();
+  }
 
   void start() noexcept {
     if (!before_->done().try_register(*this)) wake();
@@ -251,32 +270,26 @@ class continuation final : public future_state<T>, public waiter, public job_mem
   }
 
  private:
-  ~continuation() override {
-    if (before_ != nullptr) before_->release();
-  }
+  ~continuation() override { before_->release(); }
+  bool run_an_input() noexcept override { return before_->run_here(); }
   void produce() noexcept override {
     if (before_->result().failed()) {
       this->result_.fail(before_->result().error());
     } else {
       this->result_.fill([this]() -> T {
         if constexpr (std::is_void_v<Before>) {
-          return std::invoke(std::move(f_));
+          return invoke_with_token(this->stop_.get_token(), std::move(f_));
         } else {
-          return std::invoke(std::move(f_), before_->result().take());
+          return invoke_with_token(this->stop_.get_token(), std::move(f_),
+                                   before_->result().take());
         }
       });
     }
-    std::exchange(before_, nullptr)->release();
   }
 
-  future_state<Before>* before_;
+  future_state<Before>* const before_;  // kept to the end: a waiter may look through it
   F f_;
 };
-
-template <class F, class T>
-struct then_result : std::invoke_result<F, T> {};
-template <class F>
-struct then_result<F, void> : std::invoke_result<F> {};
 
 }  // namespace detail
 

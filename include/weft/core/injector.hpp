@@ -50,8 +50,9 @@ class injector {
   queued_job* take_one() noexcept;  // token held; null when empty or a push is half done
   void append(queued_job& job) noexcept;
 
-  // Jobs inside, and whether the door is shut. Producers add, takers subtract. seq_cst: a worker that announced its sleep and then reads
-  // zero here is seen by the producer that adds afterwards (sleep.md).
+  // Jobs inside, and whether the door is shut. Producers add, takers subtract. seq_cst: a worker
+  // that announced its sleep and then reads zero here is seen by the producer that adds afterwards
+  // (sleep.md).
   alignas(64) atomic<std::size_t> count_{0};
   // Producers exchange the newest node; publishes nothing by itself, `next` does.
   alignas(64) atomic<queued_job*> newest_;

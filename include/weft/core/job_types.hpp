@@ -74,8 +74,9 @@ class outcome {
   static_assert(std::is_void_v<T> || std::is_reference_v<T> || std::is_nothrow_destructible_v<T>,
                 "weft: a job's result must have a destructor that does not throw, for there is "
                 "nobody to catch it");
-  using stored = std::conditional_t<std::is_reference_v<T>,
-                                    std::reference_wrapper<std::remove_reference_t<T>>, value_of<T>>;
+  using stored =
+      std::conditional_t<std::is_reference_v<T>, std::reference_wrapper<std::remove_reference_t<T>>,
+                         value_of<T>>;
 
  public:
   // Calls f and keeps the value or the exception.
@@ -187,17 +188,16 @@ class root_job final : public queued_job {
 
 // What pool::spawn takes: callable with nothing or with a std::stop_token; the result is discarded.
 template <class F>
-concept job_callable = std::constructible_from<std::decay_t<F>, F> &&
-                       (std::invocable<std::decay_t<F>&> ||
-                        std::invocable<std::decay_t<F>&, std::stop_token>);
+concept job_callable =
+    std::constructible_from<std::decay_t<F>, F> &&
+    (std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>);
 
 // What pool::submit takes.
 template <class F, class... Args>
-concept submittable =
-    std::constructible_from<std::decay_t<F>, F> &&
-    (std::constructible_from<std::decay_t<Args>, Args> && ...) &&
-    (std::invocable<std::decay_t<F>, std::decay_t<Args>...> ||
-     std::invocable<std::decay_t<F>, std::stop_token, std::decay_t<Args>...>);
+concept submittable = std::constructible_from<std::decay_t<F>, F> &&
+                      (std::constructible_from<std::decay_t<Args>, Args> && ...) &&
+                      (std::invocable<std::decay_t<F>, std::decay_t<Args>...> ||
+                       std::invocable<std::decay_t<F>, std::stop_token, std::decay_t<Args>...>);
 
 template <class F, class... Args>
 using submit_result_t =

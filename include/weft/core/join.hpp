@@ -45,9 +45,7 @@ class stack_job final : public job {
     me.done_.set();  // `me` may be gone from here on
   }
 
-  outcome<result>* stolen_result() noexcept {
-    return reinterpret_cast<outcome<result>*>(memory_);
-  }
+  outcome<result>* stolen_result() noexcept { return reinterpret_cast<outcome<result>*>(memory_); }
 
   F& f_;
   latch done_;
@@ -107,13 +105,14 @@ template <class A, class B>
 //
 //   auto [x, y] = weft::join([&] { return left(); }, [&] { return right(); });
 //
-// void results become std::monostate; when both are void, so is the join. a runs on this thread; b is
-// left for others to steal and runs here when nobody does, at about the cost of a call. Outside a
-// pool the thread lends itself to pool::global() for the join; if that has no idle worker, it runs
-// both sides alone.
+// void results become std::monostate; when both are void, so is the join. a runs on this thread; b
+// is left for others to steal and runs here when nobody does, at about the cost of a call. Outside
+// a pool the thread lends itself to pool::global() for the join; if that has no idle worker, it
+// runs both sides alone.
 //
 // Errors: both sides finish; if a threw, that is rethrown, else what b threw.
-// Blocks: until both are done; meanwhile the worker runs other jobs, so do not hold a lock across it
+// Blocks: until both are done; meanwhile the worker runs other jobs, so do not hold a lock across
+// it
 //   that those could want.
 template <std::invocable A, std::invocable B>
 [[gnu::always_inline]] inline auto join(A&& a, B&& b) {

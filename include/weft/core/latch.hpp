@@ -8,8 +8,8 @@ namespace weft::detail {
 
 // Somebody to be told once that a latch is set: a worker, a blocked thread, a continuation.
 //
-// wake() is called by the thread that sets the latch. The waiter must stay alive until that call has
-// given it leave to go; touching the latch afterwards is forbidden, it may be gone.
+// wake() is called by the thread that sets the latch. The waiter must stay alive until that call
+// has given it leave to go; touching the latch afterwards is forbidden, it may be gone.
 class waiter {
  public:
   virtual void wake() noexcept = 0;

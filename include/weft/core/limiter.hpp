@@ -17,8 +17,9 @@ namespace weft {
 //
 // First come, first served, for waiting threads and callbacks alike.
 //
-// Threads: any. Blocks: acquire(); a worker of a pool runs other jobs meanwhile.
-// Errors: callbacks must not throw. Lifetime: outlives its permits and everyone who waits.
+// Threads: any. Blocks: acquire(); a worker gives its seat up meanwhile, and begins no other job:
+// that one could want a permit too, and would sit on top of this wait. Errors: callbacks must not
+// throw. Lifetime: outlives its permits and everyone who waits.
 class limiter {
  public:
   explicit limiter(std::size_t limit) noexcept : limit_(limit) {}

@@ -35,7 +35,8 @@ enum class shutdown_mode : std::uint8_t {
 struct pool_options {
   // How many jobs run at once. 0: as many as affinity, CPU quota and WEFT_WORKERS allow.
   unsigned workers = 0;
-  // How far resize() may go. 0: at least 64. Threads beyond `workers` are created when first needed.
+  // How far resize() may go. 0: at least 64. Threads beyond `workers` are created when first
+  // needed.
   unsigned max_workers = 0;
   // Threads are called name/0, name/1, ... in debuggers; the kernel keeps 15 characters.
   std::string name = "weft";
@@ -67,8 +68,8 @@ struct pool_options {
 
 // A work-stealing pool of threads that can be resized while it works.
 //
-// Threads: every member, from any thread, except that the destructor must not race with other calls.
-// Blocks: run() and shutdown() until done; spawn() and submit() only with when_full::block.
+// Threads: every member, from any thread, except that the destructor must not race with other
+// calls. Blocks: run() and shutdown() until done; spawn() and submit() only with when_full::block.
 // Errors: std::invalid_argument for options, empty callables and sizes out of range;
 //   std::system_error when a thread cannot be created; pool_stopped after shutdown();
 //   queue_full with when_full::reject; used_after_fork in a forked child.
@@ -82,8 +83,8 @@ class pool {
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
-  // Runs f in the pool, waits for it, returns what it returns and throws what it throws. The calling
-  // thread takes part as one of the workers whenever one of them is idle.
+  // Runs f in the pool, waits for it, returns what it returns and throws what it throws. The
+  // calling thread takes part as one of the workers whenever one of them is idle.
   template <std::invocable F>
   auto run(F&& f) -> std::invoke_result_t<F>;
 

@@ -24,7 +24,8 @@ namespace weft {
 // Threads: spawn() from the thread that owns the group and from jobs of the group; wait() from the
 //   owner. Blocks: wait() and the destructor, until every job is done; a worker helps, an outside
 //   thread lends itself.
-// Errors: wait() rethrows the first exception by order of spawning. The destructor waits and drops it.
+// Errors: wait() rethrows the first exception by order of spawning, jobs that jobs have spawned
+//   counting after those of the owner. The destructor waits and drops it.
 // Cancellation: request_stop() reaches jobs that take a std::stop_token, and jobs that have not
 //   started are dropped; wait() then throws cancelled if nothing else failed before.
 class task_group {
@@ -50,20 +51,30 @@ class task_group {
   template <class F>
   class group_job;
 
-  void add() noexcept;
+  std::uint64_t add() noexcept;  // returns the position of the job
   void remove() noexcept;
   void note_error(std::uint64_t position, std::exception_ptr error) noexcept;
   void wait_for_all() noexcept;
 
+  // -- read by everyone, written rarely -----------------------------------------------------------
   detail::crew& crew_;
-  // Jobs not finished, plus one for the owner. acq_rel: the one who counts to zero has seen all.
-  atomic<std::uint64_t> pending_{1};
-  atomic<std::uint64_t> spawned_{0};  // positions, handed out by spawn()
-  detail::latch done_;
+  const void* const owner_;  // the thread that made the group, see add()
   std::stop_source stop_;
   struct first_error;
-  // Created by the first job that fails; guarded inside.
-  atomic<first_error*> error_{nullptr};
+  atomic<first_error*> error_{nullptr};  // created by the first job that fails; guarded inside
+
+  // -- the owner's: its spawns cost no atomic operation
+  // ---------------------------------------------
+  alignas(64) std::uint64_t spawned_here_ = 0;
+
+  // -- everyone's ---------------------------------------------------------------------------------
+  // `open` while the owner spawns, minus jobs finished, plus jobs spawned by jobs. wait_for_all()
+  // settles the account: then it is the number of jobs left, and the one who counts to zero has
+  // seen what all have done (acq_rel).
+  static constexpr std::int64_t open = std::int64_t{1} << 62;
+  alignas(64) atomic<std::int64_t> pending_{open};
+  atomic<std::uint64_t> spawned_elsewhere_{0};
+  detail::latch done_;
 };
 
 template <class F>
@@ -73,10 +84,10 @@ class task_group::group_job final : public detail::queued_job, public detail::jo
 
  public:
   template <class G>
-  group_job(task_group& group, std::uint64_t position, G&& f)
-      : group_(&group), position_(position), f_(std::forward<G>(f)) {
+  group_job(task_group& group, G&& f) : group_(&group), f_(std::forward<G>(f)) {
     call = &called;
   }
+  void set_position(std::uint64_t position) noexcept { position_ = position; }
 
  private:
   static void called(detail::job& self, detail::job_fate fate) noexcept {
@@ -87,6 +98,9 @@ class task_group::group_job final : public detail::queued_job, public detail::jo
     try {
       if (fate == detail::job_fate::drop || group.stop_.stop_requested()) throw cancelled();
       if constexpr (detail::takes_stop_token<F&>) {
+        // A pool that is cancelled asks its running jobs to stop.
+        const std::stop_callback forward(detail::stop_token_of(group.crew_),
+                                         [&group] { group.request_stop(); });
         me->f_(group.stop_.get_token());
       } else {
         me->f_();
@@ -100,7 +114,7 @@ class task_group::group_job final : public detail::queued_job, public detail::jo
   }
 
   task_group* group_;
-  std::uint64_t position_;
+  std::uint64_t position_ = 0;
   F f_;
 };
 
@@ -109,9 +123,8 @@ template <class F>
 void task_group::spawn(F&& f) {
   detail::require_callable(f, "task_group::spawn");
   using job = group_job<std::decay_t<F>>;
-  const std::uint64_t position = spawned_.fetch_add(1, std::memory_order_relaxed);  // just a number
-  auto child = std::make_unique<job>(*this, position, std::forward<F>(f));
-  add();
+  auto child = std::make_unique<job>(*this, std::forward<F>(f));
+  child->set_position(add());
   if (detail::must_run_inline(crew_)) {
     detail::run_inline(crew_, *child.release());
     return;

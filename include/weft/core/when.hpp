@@ -35,11 +35,11 @@ class combined final : public future_state<Result> {
         arrivals_(count),
         missing_(static_cast<std::ptrdiff_t>(needed)) {}
 
-  Collect& collect() noexcept { return collect_; }
-
-  void start(const std::vector<future_state_base*>& inputs) noexcept {
+  void start(const std::vector<future_state_base*>& inputs) {
     // Every input keeps this alive until it has arrived, needed or not.
     this->add_references(static_cast<std::uint32_t>(inputs.size()));
+    inputs_ = inputs;
+    for (auto* input : inputs_) input->add_references(1);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       arrivals_[i].owner = this;
       arrivals_[i].index = i;
@@ -69,7 +69,18 @@ class combined final : public future_state<Result> {
     this->result_.fill([this]() -> Result { return collect_(last_); });
   }
 
+  ~combined() override {
+    for (auto* input : inputs_) input->release();
+  }
+  bool run_an_input() noexcept override {
+    for (auto* input : inputs_) {
+      if (input->run_here()) return true;
+    }
+    return false;
+  }
+
   Collect collect_;
+  std::vector<future_state_base*> inputs_;  // kept to the end: a waiter may look through them
   std::vector<arrival> arrivals_;
   atomic<std::ptrdiff_t> missing_;
   std::size_t last_ = 0;
@@ -121,13 +132,14 @@ template <class T>
   using result = std::vector<detail::value_of<T>>;
   const auto inputs = detail::states_of(futures, "when_all");
   detail::crew& home = inputs.empty() ? detail::crew_of(pool::here()) : inputs.front()->home();
-  return detail::start_combined<result>(
-      home, inputs, inputs.size(), [futures = std::move(futures)](std::size_t) mutable {
-        result values;
-        values.reserve(futures.size());
-        for (auto& f : futures) values.push_back(detail::value_from(f));
-        return values;
-      });
+  return detail::start_combined<result>(home, inputs, inputs.size(),
+                                        [futures = std::move(futures)](std::size_t) mutable {
+                                          result values;
+                                          values.reserve(futures.size());
+                                          for (auto& f : futures)
+                                            values.push_back(detail::value_from(f));
+                                          return values;
+                                        });
 }
 
 // The first value to come, or the exception if that is what came. The others go on, and are handed
@@ -135,7 +147,8 @@ template <class T>
 template <class T>
 [[nodiscard]] auto when_any(std::vector<future<T>> futures) -> future<when_any_result<T>> {
   if (futures.empty()) {
-    throw std::invalid_argument("weft: when_any of no futures would never be ready; pass at least one");
+    throw std::invalid_argument(
+        "weft: when_any of no futures would never be ready; pass at least one");
   }
   const auto inputs = detail::states_of(futures, "when_any");
   detail::crew& home = inputs.front()->home();

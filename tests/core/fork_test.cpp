@@ -1,0 +1,140 @@
+// What becomes of a pool in a forked child.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <latch>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <weft/core/join.hpp>
+#include <weft/core/pool.hpp>
+#include <weft/core/task_group.hpp>
+
+#include <support/scale.hpp>
+#include <support/watchdog.hpp>
+
+namespace weft {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Runs f in a forked child, returns the exit code or -1.
+int in_child(const std::function<void()>& f) {
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // a child that hangs is killed
+    f();
+    ::_exit(99);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+template <class F>
+bool throws_used_after_fork(F f) {
+  try {
+    f();
+  } catch (const used_after_fork&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+  return false;
+}
+
+class Fork : public ::testing::Test {
+ protected:
+  pool p{{.workers = 2}};
+  test::watchdog guard{60s, p};
+};
+
+TEST_F(Fork, ChildThatUsesThePoolGetsAnException) {
+  EXPECT_EQ(in_child([&] {
+              const bool all = throws_used_after_fork([&] { p.run([] {}); }) &&
+                               throws_used_after_fork([&] { p.spawn([] {}); }) &&
+                               throws_used_after_fork([&] { auto f = p.submit([] {}); }) &&
+                               throws_used_after_fork([&] { p.resize(1); }) &&
+                               throws_used_after_fork([&] { task_group(p).spawn([] {}); });
+              ::_exit(all ? 0 : 1);
+            }),
+            0);
+  EXPECT_EQ(p.submit([] { return 1; }).get(), 1) << "the parent's pool is untouched";
+}
+
+TEST_F(Fork, ChildThatUsesTheGlobalPoolGetsAnException) {
+  pool::global();
+  EXPECT_EQ(in_child([&] {
+              const bool all = throws_used_after_fork([&] { pool::global().run([] {}); }) &&
+                               throws_used_after_fork([&] { join([] {}, [] {}); });
+              ::_exit(all ? 0 : 1);
+            }),
+            0);
+}
+
+TEST_F(Fork, ChildMayLeaveAtOnce) {
+  EXPECT_EQ(in_child([] { ::_exit(3); }), 3);
+}
+
+TEST_F(Fork, ChildMayLeaveThroughExit) {
+  EXPECT_EQ(in_child([] { std::exit(4); }), 4);  // NOLINT(concurrency-mt-unsafe)
+}
+
+TEST_F(Fork, ChildMayDestroyAndShutDownThePool) {
+  auto q = std::make_unique<pool>(pool_options{.workers = 2});
+  EXPECT_EQ(in_child([&] {
+              q->shutdown();
+              q.reset();
+              ::_exit(0);
+            }),
+            0);
+  EXPECT_EQ(q->submit([] { return 1; }).get(), 1);
+}
+
+TEST_F(Fork, ChildMayMakeAPoolOfItsOwn) {
+  if (test::under_tsan) GTEST_SKIP() << "ThreadSanitizer starts no threads after a fork";
+  EXPECT_EQ(in_child([] {
+              pool own({.workers = 2});
+              const int r = own.submit([] { return 5; }).get();
+              own.shutdown();
+              ::_exit(r);
+            }),
+            5);
+}
+
+TEST_F(Fork, ForkInsideAJobLeavesTheChildOutsideThePool) {
+  const int code = p.run([&] {
+    return in_child([&] {
+      const bool ok = pool::current() == nullptr && throws_used_after_fork([&] { p.run([] {}); });
+      ::_exit(ok ? 0 : 1);
+    });
+  });
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(p.submit([] { return 1; }).get(), 1);
+}
+
+TEST_F(Fork, ForkWhileThePoolWorks) {
+  std::atomic<bool> over{false};
+  auto busy = p.submit([&] {
+    int n = 0;
+    while (!over) {
+      auto [a, b] = join([] { return 1; }, [] { return 1; });
+      n += a + b;
+    }
+    return n;
+  });
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(in_child([] { ::_exit(0); }), 0);
+  over = true;
+  EXPECT_GT(busy.get(), 0);
+}
+
+}  // namespace
+}  // namespace weft
