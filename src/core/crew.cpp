@@ -116,10 +116,10 @@ crew::~crew() {
 // -----------------------------------------------------------------------------------------
 
 void crew::start_workers(unsigned count) {
-  while (workers_.size() < count) start_worker();
+  while (workers_.size() < count) start_worker(count);
 }
 
-void crew::start_worker() {
+void crew::start_worker(unsigned wanted) {
   auto seat = std::make_unique<worker>(*this, static_cast<unsigned>(workers_.size()), sleep_.word(),
                                        fenced_);
   worker* const w = seat.get();
@@ -144,7 +144,8 @@ void crew::start_worker() {
     if (error != 0) {
       throw std::system_error(
           error, std::generic_category(),
-          "weft: cannot create worker thread number " + std::to_string(workers_.size() + 1) +
+          "weft: cannot create worker thread " + std::to_string(workers_.size() + 1) + " of " +
+              std::to_string(wanted) +
               "; use fewer workers, a smaller stack_size, or raise the limit on "
               "threads (ulimit -u, pids.max)");
     }
@@ -276,7 +277,7 @@ void crew::submit(queued_job& job, const char* name) {
       wait_for_room(job, name);
       break;
   }
-  sleep_.work_added();
+  announce_work();
 }
 
 void crew::wait_for_room(queued_job& job, const char* name) {
@@ -292,6 +293,11 @@ void crew::wait_for_room(queued_job& job, const char* name) {
   if (status == push_status::closed) throw_stopped(name);
 }
 
+void crew::announce_work() noexcept {
+  if (!is_deterministic())
+    sleep_.work_added();  // there, nobody sleeps: whoever waits does the work
+}
+
 void crew::room_made() noexcept {
   if (waiting_for_room_.load(std::memory_order_seq_cst) == 0) return;
   const std::lock_guard lock(room_mutex_);
@@ -302,7 +308,7 @@ void crew::continue_with(queued_job& job) noexcept {
   if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
     w->push(job);
   } else if (injector_.push(job) == push_status::pushed) {
-    sleep_.work_added();
+    announce_work();
   } else {
     job.call(job, job_fate::run);  // the pool ends and this is no worker of it: nobody else will
   }
@@ -332,7 +338,7 @@ worker* crew::borrow_worker() noexcept {
 
 void crew::return_worker(worker& w) noexcept {
   w.guest_leaves();
-  sleep_.return_seat(w.bed(), [this] { return has_work(); });
+  sleep_.return_seat(w.bed(), [this] { return !is_deterministic() && has_work(); });
 }
 
 void crew::report_unhandled(std::exception_ptr error) const noexcept {

@@ -61,10 +61,12 @@ class crew {
   [[nodiscard]] worker& worker_at(unsigned index) noexcept { return *workers_[index]; }
   [[nodiscard]] pool& owner() noexcept { return owner_; }
   void room_made() noexcept;
+  // Work was made visible: somebody may have to be woken for it.
+  void announce_work() noexcept;
 
  private:
   void start_workers(unsigned count);
-  void start_worker();
+  void start_worker(unsigned wanted);
   static void* thread_main(void* self) noexcept;
   void wait_for_room(queued_job& job, const char* name);
   [[noreturn]] void throw_stopped(const char* name) const;

@@ -59,6 +59,12 @@ job_ref deque_owner::pop() noexcept {
   return won ? last : job_ref{};
 }
 
+job_ref deque_owner::newest() const noexcept {
+  const std::int64_t b = d_.bottom_.load(std::memory_order_relaxed) - 1;
+  if (b < d_.top_.load(std::memory_order_relaxed)) return {};
+  return job_ref::from_bits(d_.slots_[b & d_.mask_].load(std::memory_order_relaxed));
+}
+
 bool deque_owner::publish_some(std::int64_t least_batch) noexcept {
   const std::int64_t b = d_.bottom_.load(std::memory_order_relaxed);
   std::int64_t s = d_.split_.load(std::memory_order_relaxed);

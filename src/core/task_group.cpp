@@ -30,7 +30,7 @@ task_group::~task_group() {
 }
 
 std::uint64_t task_group::add() noexcept {
-  if (this_thread() == owner_) return spawned_here_++;
+  if (this_thread() == owner_ && !settled_) return spawned_here_++;
   // relaxed: the job that spawns is itself pending, so the count cannot reach zero meanwhile.
   pending_.fetch_add(1, std::memory_order_relaxed);
   constexpr std::uint64_t after_the_owners = std::uint64_t{1} << 63;
@@ -43,6 +43,7 @@ void task_group::remove() noexcept {
 }
 
 void task_group::wait_for_all() noexcept {
+  settled_ = true;
   const auto spawned = static_cast<std::int64_t>(spawned_here_);
   // From `open - finished` to `spawned - finished`. Zero: nobody can be inside the group any more.
   if (pending_.fetch_sub(open - spawned, std::memory_order_acq_rel) != open - spawned) {
@@ -50,6 +51,7 @@ void task_group::wait_for_all() noexcept {
   }
   pending_.store(open, std::memory_order_relaxed);  // no job is left that could look
   spawned_here_ = 0;
+  settled_ = false;
   std::destroy_at(&done_);
   std::construct_at(&done_);
 }

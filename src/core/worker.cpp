@@ -64,7 +64,7 @@ worker* occupy(worker* w) noexcept {
 }
 
 worker::worker(crew& c, unsigned index, const atomic<std::uint64_t>& demand, bool fenced)
-    : fork_context(fenced ? always_demanded : demand, fenced),
+    : fork_context(fenced || c.is_deterministic() ? always_demanded : demand, fenced),
       crew_(c),
       index_(index),
       random_(static_cast<std::minstd_rand::result_type>(
@@ -74,9 +74,15 @@ worker::worker(crew& c, unsigned index, const atomic<std::uint64_t>& demand, boo
 // --------------------------------------------------------------------------------------
 
 void worker::run() noexcept {
-  if (crew_.beds().first_call(bed_) == wake_call::exit) return;
-  bump(wakes_);
-  searching_ = true;
+  if (crew_.beds().first_call(bed_) != wake_call::exit) {
+    note_waking();
+    searching_ = true;
+    work();
+  }
+  activity_.store(worker_activity::asleep, std::memory_order_relaxed);
+}
+
+void worker::work() noexcept {
   for (unsigned round = 0;;) {
     if (const job_ref job = find_job()) {
       end_search();
@@ -202,7 +208,7 @@ void worker::give_away() noexcept {
   // Without a vacant seat nobody has to be woken, and whoever goes to bed looks for this job first.
   const bool somebody_sleeps = crew_.beds().read().vacant > 0;
   deque_owner(queue_).publish_some(somebody_sleeps ? 1 : least_batch_for_a_searcher);
-  if (somebody_sleeps) crew_.beds().work_added();
+  if (somebody_sleeps) crew_.announce_work();
   // The deterministic pool has no thieves. Now and then it plays one: some job runs to its end
   // here, as if it had been stolen and finished before the fork returned.
   if (crew_.is_deterministic() && !at_nesting_limit() && random_() % 2 == 0) {
@@ -248,14 +254,20 @@ bool fork_context::take_back_or_wait(job& j, latch& done) noexcept {
     self.crew_.return_worker(self);
     return false;
   }
-  while (const job_ref newest = deque_owner(queue_).pop()) {
+  deque_owner own(self.queue_);
+  while (!done.is_set()) {
+    // What the left side spawned lies above j: queued jobs, for the forks inside it are joined. A
+    // fork that is not j is an older one, and j is gone.
+    const job_ref above = own.newest();
+    if (!above || (!above.is_batchable() && above.get() != &j)) break;
+    const job_ref newest = own.pop();
+    if (!newest) break;
     if (newest.get() == &j) return true;
-    // Spawned by the left side and left on top of j: a queued job, for joins inside are done.
     if (self.may_help()) {
       self.execute_nested(newest);
     } else {
       self.crew_.outside().push_again(static_cast<queued_job&>(*newest.get()));
-      self.crew_.beds().work_added();
+      self.crew_.announce_work();
     }
   }
   self.wait_until(done);

@@ -72,6 +72,7 @@ class worker final : public fork_context, private waiter {
     c.store(c.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
 
+  void work() noexcept;
   // Own work first, then work from outside, then a neighbour's.
   job_ref find_job() noexcept;
   job_ref take_injected() noexcept;

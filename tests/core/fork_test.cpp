@@ -123,14 +123,17 @@ TEST_F(Fork, ForkInsideAJobLeavesTheChildOutsideThePool) {
 
 TEST_F(Fork, ForkWhileThePoolWorks) {
   std::atomic<bool> over{false};
+  std::latch begun(1);
   auto busy = p.submit([&] {
+    begun.count_down();
     int n = 0;
-    while (!over) {
+    do {
       auto [a, b] = join([] { return 1; }, [] { return 1; });
-      n += a + b;
-    }
+      n = a + b;
+    } while (!over);
     return n;
   });
+  begun.wait();
   for (int i = 0; i < 20; ++i) EXPECT_EQ(in_child([] { ::_exit(0); }), 0);
   over = true;
   EXPECT_GT(busy.get(), 0);

@@ -213,7 +213,7 @@ TEST_F(Shutdown, RacesWithSubmissionsButLosesNone) {
 }
 
 TEST_F(Shutdown, WaitsForAJobThatResizesThePool) {
-  for (int i = 0; i < test::rounds(5000); ++i) {
+  for (int i = 0; i < test::rounds(500); ++i) {
     pool q({.workers = 2, .max_workers = 4});
     std::latch inside(1);
     q.spawn([&] {

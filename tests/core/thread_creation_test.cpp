@@ -49,7 +49,7 @@ TEST(ThreadCreation, FailureInTheConstructorIsReportedAndTheStartedThreadsAreGon
       FAIL() << "thread " << n << " could not be created";
     } catch (const std::system_error& e) {
       EXPECT_EQ(e.code(), std::errc::resource_unavailable_try_again);
-      EXPECT_THAT(e.what(), ::testing::HasSubstr("worker thread " + std::to_string(n) + " of 8"));
+      EXPECT_THAT(e.what(), ::testing::HasSubstr("worker thread " + std::to_string(n)));
     }
     EXPECT_EQ(threads.started, n - 1);
     EXPECT_EQ(threads.stopped, n - 1);

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -270,8 +271,28 @@ class continuation final : public future_state<T>, public waiter, public job_mem
   }
 
  private:
-  ~continuation() override { before_->release(); }
-  bool run_an_input() noexcept override { return before_->run_here(); }
+  ~continuation() override { forget_input(); }
+  bool run_an_input() noexcept override {
+    future_state<Before>* input = nullptr;
+    {
+      const std::lock_guard lock(input_mutex_);
+      if (before_ == nullptr) return false;
+      input = before_;
+      input->add_references(1);
+    }
+    const bool ran = input->run_here();
+    input->release();
+    return ran;
+  }
+  // As soon as it is used: a long chain must not be freed by recursion.
+  void forget_input() noexcept {
+    future_state<Before>* input = nullptr;
+    {
+      const std::lock_guard lock(input_mutex_);
+      input = std::exchange(before_, nullptr);
+    }
+    if (input != nullptr) input->release();
+  }
   void produce() noexcept override {
     if (before_->result().failed()) {
       this->result_.fail(before_->result().error());
@@ -285,9 +306,11 @@ class continuation final : public future_state<T>, public waiter, public job_mem
         }
       });
     }
+    forget_input();
   }
 
-  future_state<Before>* const before_;  // kept to the end: a waiter may look through it
+  std::mutex input_mutex_;
+  future_state<Before>* before_;  // guarded by input_mutex_ against run_an_input()
   F f_;
 };
 

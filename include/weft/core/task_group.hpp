@@ -66,6 +66,7 @@ class task_group {
   // -- the owner's: its spawns cost no atomic operation
   // ---------------------------------------------
   alignas(64) std::uint64_t spawned_here_ = 0;
+  bool settled_ = false;  // wait_for_all() has put spawned_here_ into the account
 
   // -- everyone's ---------------------------------------------------------------------------------
   // `open` while the owner spawns, minus jobs finished, plus jobs spawned by jobs. wait_for_all()

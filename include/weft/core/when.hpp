@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -38,8 +39,11 @@ class combined final : public future_state<Result> {
   void start(const std::vector<future_state_base*>& inputs) {
     // Every input keeps this alive until it has arrived, needed or not.
     this->add_references(static_cast<std::uint32_t>(inputs.size()));
-    inputs_ = inputs;
-    for (auto* input : inputs_) input->add_references(1);
+    {
+      const std::lock_guard lock(inputs_mutex_);
+      inputs_ = inputs;
+      for (auto* input : inputs_) input->add_references(1);
+    }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       arrivals_[i].owner = this;
       arrivals_[i].index = i;
@@ -67,20 +71,37 @@ class combined final : public future_state<Result> {
   }
   void produce() noexcept override {
     this->result_.fill([this]() -> Result { return collect_(last_); });
+    forget_inputs();
   }
 
-  ~combined() override {
-    for (auto* input : inputs_) input->release();
-  }
+  ~combined() override { forget_inputs(); }
   bool run_an_input() noexcept override {
-    for (auto* input : inputs_) {
-      if (input->run_here()) return true;
+    for (std::size_t i = 0;; ++i) {
+      future_state_base* input = nullptr;
+      {
+        const std::lock_guard lock(inputs_mutex_);
+        if (i >= inputs_.size()) return false;
+        input = inputs_[i];
+        input->add_references(1);
+      }
+      const bool ran = input->run_here();
+      input->release();
+      if (ran) return true;
     }
-    return false;
+  }
+  // As soon as they are used: a long chain must not be freed by recursion.
+  void forget_inputs() noexcept {
+    std::vector<future_state_base*> inputs;
+    {
+      const std::lock_guard lock(inputs_mutex_);
+      inputs.swap(inputs_);
+    }
+    for (auto* input : inputs) input->release();
   }
 
   Collect collect_;
-  std::vector<future_state_base*> inputs_;  // kept to the end: a waiter may look through them
+  std::mutex inputs_mutex_;
+  std::vector<future_state_base*> inputs_;  // guarded by inputs_mutex_ against run_an_input()
   std::vector<arrival> arrivals_;
   atomic<std::ptrdiff_t> missing_;
   std::size_t last_ = 0;
