@@ -217,7 +217,9 @@ void crew::shutdown(shutdown_mode mode) {
   if (is_deterministic()) {
     while (has_work()) {
       if (worker* w = borrow_worker()) {
+        worker* const before = occupy(w);  // its jobs may spawn
         w->run_all();
+        occupy(before);
         return_worker(*w);
       }
     }
@@ -324,7 +326,7 @@ bool crew::has_work() noexcept {
 }
 
 worker* crew::borrow_worker() noexcept {
-  sleeper* const bed = sleep_.borrow_seat();
+  sleeper* const bed = sleep_.borrow_seat([this] { return !is_deterministic() && has_work(); });
   if (bed == nullptr) return nullptr;
   const unsigned count = worker_count();
   for (unsigned i = 0; i < count; ++i) {

@@ -67,15 +67,17 @@ job_ref deque_owner::newest() const noexcept {
 
 bool deque_owner::publish_some(std::int64_t least_batch) noexcept {
   const std::int64_t b = d_.bottom_.load(std::memory_order_relaxed);
+  if (d_.fenced_) {
+    publish_all();
+    return d_.top_.load(std::memory_order_relaxed) < b;
+  }
   std::int64_t s = d_.split_.load(std::memory_order_relaxed);
   if (deque::is_ticket(s)) return true;  // a thief is doing it
-  if (!d_.fenced_ && d_.top_.load(std::memory_order_relaxed) < s) return true;
-  if (s == b) return d_.top_.load(std::memory_order_relaxed) < s;
+  if (d_.top_.load(std::memory_order_relaxed) < s) return true;
+  if (s == b) return false;
   std::int64_t count = 1;
-  if (d_.fenced_) {
-    count = b - s;
-  } else if (job_ref::from_bits(d_.slots_[s & d_.mask_].load(std::memory_order_relaxed))
-                 .is_batchable()) {
+  const auto oldest = job_ref::from_bits(d_.slots_[s & d_.mask_].load(std::memory_order_relaxed));
+  if (oldest.is_batchable()) {
     if (b - s < least_batch) return false;
     count = (b - s + 1) / 2;
   }
@@ -88,6 +90,11 @@ bool deque_owner::publish_some(std::int64_t least_batch) noexcept {
 void deque_owner::publish_all() noexcept {
   // [S] Raises split, or leaves it: the owner pops nothing here. Cancels a seizure, doing its work.
   d_.split_.exchange(d_.bottom_.load(std::memory_order_relaxed), std::memory_order_seq_cst);
+}
+
+job_ref deque_owner::take_oldest() noexcept {
+  publish_all();
+  return deque_thief(d_).steal().job;
 }
 
 std::int64_t deque_owner::size() const noexcept {

@@ -80,8 +80,22 @@ void sleep::work_added() noexcept {
 }
 
 void sleep::wake_for_work(sleeper* preferred) noexcept {
-  if (!try_claim_seat_to_search()) return;
-  if (!call_somebody(preferred)) unclaim_seat();
+  while (try_claim_seat_to_search()) {
+    if (call_somebody(preferred)) return;
+    // While the seat was claimed, a worker that lay down may have left the work to us. It is asleep
+    // by now, so one more look finds it; whoever lies down later finds the seat vacant itself.
+    unclaim_seat();
+    if (!somebody_can_be_called()) return;
+  }
+}
+
+bool sleep::somebody_can_be_called() const noexcept {
+  const std::uint32_t count = shown_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto kind = static_cast<sleep_kind>(sleepers_[i]->kind.load(std::memory_order_seq_cst));
+    if (kind == sleep_kind::idle || kind == sleep_kind::waiting) return true;
+  }
+  return false;
 }
 
 bool sleep::try_claim_seat_to_search() noexcept {
@@ -148,11 +162,13 @@ bool sleep::resume(sleeper& s) noexcept {
   return true;
 }
 
-sleeper* sleep::borrow_seat() noexcept {
+sleeper* sleep::try_borrow_seat(bool& held) noexcept {
+  held = false;
   std::uint64_t w = word_.load(std::memory_order_relaxed);
   do {
     if (unpack(w).vacant == 0) return nullptr;
   } while (!word_.compare_exchange_weak(w, w - one_vacant, std::memory_order_seq_cst));
+  held = true;
   const std::uint32_t count = shown_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < count; ++i) {
     sleeper& s = *sleepers_[i];
@@ -164,8 +180,16 @@ sleeper* sleep::borrow_seat() noexcept {
       return &s;
     }
   }
-  word_.fetch_add(one_vacant, std::memory_order_seq_cst);
   return nullptr;
+}
+
+sleep::counts sleep::free_seat() noexcept {
+  std::uint64_t w = word_.load(std::memory_order_relaxed);
+  std::uint64_t next = 0;
+  do {
+    next = unpack(w).surplus > 0 ? w - one_surplus : w + one_vacant;
+  } while (!word_.compare_exchange_weak(w, next, std::memory_order_seq_cst));
+  return unpack(next);
 }
 
 void sleep::set_seats(unsigned seats) noexcept {

@@ -125,14 +125,19 @@ class sleep {
   // -- outside threads that lend themselves
   // --------------------------------------------------------- A seat whose worker sleeps idle, or
   // null.
-  [[nodiscard]] sleeper* borrow_seat() noexcept;
+  template <class HasWork>
+  [[nodiscard]] sleeper* borrow_seat(HasWork has_work) noexcept {
+    bool held = false;
+    if (sleeper* const s = try_borrow_seat(held)) return s;
+    // Every vacant seat belongs to a worker that sleeps inside a job. While we held one, somebody
+    // may have found none: look back, as whoever frees a seat must.
+    if (held) after_freeing(free_seat(), has_work);
+    return nullptr;
+  }
   template <class HasWork>
   void return_seat(sleeper& s, HasWork has_work) noexcept {
     s.borrowed = false;
-    const counts now = lie_down(s, sleep_kind::idle, /*was_searching=*/false);
-    // Where nobody runs a job, nobody can have pushed without seeing the seat become vacant.
-    if (seats() + now.surplus > now.vacant + now.searching) fence_all_forks();
-    look_back(nullptr, has_work);
+    after_freeing(lie_down(s, sleep_kind::idle, /*was_searching=*/false), has_work);
   }
 
   // -- called by the pool, one caller at a time
@@ -169,8 +174,18 @@ class sleep {
   bool try_claim_seat_to_search() noexcept;
   void unclaim_seat() noexcept;
   bool call_somebody(sleeper* preferred) noexcept;
+  bool somebody_can_be_called() const noexcept;
+  sleeper* try_borrow_seat(bool& held) noexcept;
+  counts free_seat() noexcept;
   bool all_seats_vacant() const noexcept;
   void ring_drained() noexcept;
+
+  template <class HasWork>
+  void after_freeing(counts now, HasWork has_work) noexcept {
+    // Where nobody runs a job, nobody can have pushed without seeing the seat become vacant.
+    if (seats() + now.surplus > now.vacant + now.searching) fence_all_forks();
+    look_back(nullptr, has_work);
+  }
 
   // The look back of whoever has just freed a seat: is there work after all, or was it the last?
   template <class HasWork>

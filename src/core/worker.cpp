@@ -107,9 +107,16 @@ job_ref worker::find_job() noexcept {
   if (injector_is_due()) {
     if (const job_ref job = take_injected()) return job;
   }
-  if (const job_ref job = deque_owner(queue_).pop()) return job;
+  if (const job_ref job = take_own()) return job;
   if (const job_ref job = take_injected()) return job;
   return steal_from_others();
+}
+
+job_ref worker::take_own() noexcept {
+  deque_owner own(queue_);
+  const job_ref newest = own.newest();
+  if (!newest) return {};
+  return newest.is_batchable() ? own.pop() : own.take_oldest();
 }
 
 // Own jobs are taken newest first, so a worker that always has some would never look outside.
@@ -426,7 +433,7 @@ void worker::wake() noexcept {
 // ----------------------------------------------------------------------------
 
 job_ref worker::draw_job() noexcept {
-  while (const job_ref job = deque_owner(queue_).pop()) drawn_.push_back(job);
+  while (const job_ref job = deque_owner(queue_).take_oldest()) drawn_.push_back(job);
   for (;;) {
     const steal_result taken = crew_.outside().take(deque_owner(queue_), 0);
     if (taken.status != steal_status::stolen) break;

@@ -75,6 +75,7 @@ class worker final : public fork_context, private waiter {
   void work() noexcept;
   // Own work first, then work from outside, then a neighbour's.
   job_ref find_job() noexcept;
+  job_ref take_own() noexcept;
   job_ref take_injected() noexcept;
   job_ref steal_from_others() noexcept;
   bool injector_is_due() noexcept;

@@ -107,22 +107,22 @@ TEST_F(Deque, OwnerThatPopsIntoThePublicPartLeavesTheRestToThieves) {
 TEST_F(Deque, NewestPrivateJobIsTakenBack) {
   push_single(0);
   const std::int64_t mark = push_single(1);
-  EXPECT_TRUE(owner.try_take_back(mark, job_ref::single(at(1))));
+  EXPECT_TRUE(owner.try_take_back(mark));
   EXPECT_EQ(pop(), 0);
 }
 
 TEST_F(Deque, BuriedJobIsNotTakenBack) {
   const std::int64_t mark = push_single(0);
   push_single(1);
-  EXPECT_FALSE(owner.try_take_back(mark, job_ref::single(at(0))));
+  EXPECT_FALSE(owner.try_take_back(mark));
   EXPECT_EQ(pop(), 1);
-  EXPECT_TRUE(owner.try_take_back(mark, job_ref::single(at(0))));
+  EXPECT_TRUE(owner.try_take_back(mark));
 }
 
 TEST_F(Deque, PublicJobIsNotTakenBackButPopped) {
   const std::int64_t mark = push_single(0);
   owner.publish_all();
-  EXPECT_FALSE(owner.try_take_back(mark, job_ref::single(at(0))));
+  EXPECT_FALSE(owner.try_take_back(mark));
   EXPECT_EQ(owner.size(), 1);
   EXPECT_EQ(pop(), 0);
 }
@@ -131,7 +131,7 @@ TEST_F(Deque, StolenJobIsNotTakenBack) {
   const std::int64_t mark = push_single(0);
   owner.publish_all();
   EXPECT_EQ(steal(), 0);
-  EXPECT_FALSE(owner.try_take_back(mark, job_ref::single(at(0))));
+  EXPECT_FALSE(owner.try_take_back(mark));
   EXPECT_EQ(pop(), -1);
 }
 
@@ -180,7 +180,7 @@ TEST_F(Deque, FencedOneLeavesNothingPrivate) {
   for (int i = 0; i < 5; ++i) {
     const std::int64_t mark = mine.push(job_ref::single(at(i)));
     EXPECT_TRUE(mine.publish_some());
-    EXPECT_FALSE(mine.try_take_back(mark, job_ref::single(at(i))));
+    EXPECT_FALSE(mine.try_take_back(mark));
     EXPECT_FALSE(other.seize());
   }
   for (int i = 0; i < 5; ++i) EXPECT_EQ(counting_job::number_of(other.steal().job), i);
@@ -198,7 +198,7 @@ TEST_F(Deque, SeizePublishesWhatTheOwnerKeptPrivate) {
 TEST_F(Deque, SeizedJobIsNotTakenBackAtNoCost) {
   const std::int64_t mark = push_single(0);
   ASSERT_TRUE(thief.seize());
-  EXPECT_FALSE(owner.try_take_back(mark, job_ref::single(at(0))));
+  EXPECT_FALSE(owner.try_take_back(mark));
   EXPECT_EQ(pop(), 0);
 }
 
@@ -324,11 +324,11 @@ TEST_F(Deque, BehavesLikeItsModel) {
         const std::int64_t mark = push_single(at_top);
         if (random() % 2 == 0) {
           owner.publish_all();
-          ASSERT_FALSE(owner.try_take_back(mark, job_ref::single(at(at_top))));
+          ASSERT_FALSE(owner.try_take_back(mark));
           ASSERT_EQ(pop(), at_top);
           open = model.size();
         } else {
-          ASSERT_TRUE(owner.try_take_back(mark, job_ref::single(at(at_top))));
+          ASSERT_TRUE(owner.try_take_back(mark));
         }
         break;
       }
@@ -408,8 +408,7 @@ void every_job_is_taken_once(bool fenced) {
         owner.publish_some();
       }
       if (random() % 2 == 0) continue;
-      if (!fenced &&
-          owner.try_take_back(mark, single ? job_ref::single(j) : job_ref::batchable(j))) {
+      if (!fenced && owner.try_take_back(mark)) {
         take(job_ref::single(j));
       } else if (const job_ref r = owner.pop()) {
         take(r);

@@ -53,8 +53,13 @@ bool throws_used_after_fork(F f) {
 
 class Fork : public ::testing::Test {
  protected:
-  pool p{{.workers = 2}};
-  test::watchdog guard{60s, p};
+  // A thread that is just starting holds locks of the sanitizers' allocator, which a fork would
+  // copy.
+  Fork() { started.wait(); }
+
+  test::watchdog guard{60s, [this] { return p.dump(); }};
+  std::latch started{2};
+  pool p{{.workers = 2, .on_thread_start = [this](unsigned) { started.count_down(); }}};
 };
 
 TEST_F(Fork, ChildThatUsesThePoolGetsAnException) {

@@ -155,7 +155,7 @@ struct wait_inside_a_job : crew_suite_base, rl::test_suite<wait_inside_a_job, 3>
       return;
     }
     // A guest is inside a job and waits; with one seat in all, the queued job needs that seat.
-    sleeper* const seat = beds->borrow_seat();
+    sleeper* const seat = beds->borrow_seat([this] { return has_work(); });
     RL_ASSERT(seat != nullptr);
     self->bed = seat;
     push();

@@ -82,12 +82,12 @@ struct take_back_against_seizure : deque_suite_base, rl::test_suite<take_back_ag
     if (i == 0) {
       const auto a = push();
       const auto b = push();
-      if (owner().try_take_back(b, job_ref::single(jobs[1]))) {
+      if (owner().try_take_back(b)) {
         take(job_ref::single(jobs[1]));
       } else {
         pop();
       }
-      if (owner().try_take_back(a, job_ref::single(jobs[0]))) {
+      if (owner().try_take_back(a)) {
         take(job_ref::single(jobs[0]));
       } else {
         while (pop()) {
@@ -110,7 +110,7 @@ struct two_seizures : deque_suite_base, rl::test_suite<two_seizures, 3> {
     if (i == 0) {
       push();
       const auto b = push();
-      if (owner().try_take_back(b, job_ref::single(jobs[1]))) {
+      if (owner().try_take_back(b)) {
         take(job_ref::single(jobs[1]));
         push();
       }

@@ -110,7 +110,7 @@ struct join_with_a_thief : rl::test_suite<join_with_a_thief, 2> {
     right.result($) = 0;
     deque_owner owner(*queue);
     const auto mark = owner.push(job_ref::single(right));
-    if (owner.try_take_back(mark, job_ref::single(right))) {
+    if (owner.try_take_back(mark)) {
       right.result($) = right.input($) + 1;
     } else if (owner.pop()) {
       right.result($) = right.input($) + 1;

@@ -130,7 +130,7 @@ struct fork_into_a_sleeping_pool : sleep_suite_base, rl::test_suite<fork_into_a_
   void after() { tear_down(); }
   void thread(unsigned i) {
     if (i < 2) return run_worker(workers[i]);
-    sleeper* const seat = beds->borrow_seat();
+    sleeper* const seat = beds->borrow_seat([this] { return has_work(); });
     RL_ASSERT(seat != nullptr);
     push_from_job();
     rl::backoff pause;
@@ -148,7 +148,7 @@ struct fork_against_falling_asleep : sleep_suite_base,
   void thread(unsigned i) {
     if (i < 2) return run_worker(workers[i]);
     push_from_outside();
-    sleeper* const seat = beds->borrow_seat();
+    sleeper* const seat = beds->borrow_seat([this] { return has_work(); });
     if (seat == nullptr) return push_from_outside();
     push_from_job();
     rl::backoff pause;
@@ -165,7 +165,7 @@ struct guest_leaves_work : sleep_suite_base, rl::test_suite<guest_leaves_work, 3
   void thread(unsigned i) {
     if (i == 0) return run_worker(workers[0]);
     if (i == 1) return;
-    sleeper* const seat = beds->borrow_seat();
+    sleeper* const seat = beds->borrow_seat([this] { return has_work(); });
     RL_ASSERT(seat != nullptr);
     push_from_job();
     beds->return_seat(*seat, [this] { return has_work(); });

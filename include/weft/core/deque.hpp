@@ -121,15 +121,10 @@ class deque_owner {
 
   // Takes back the job below the mark if it is the newest one and still private. Anything else,
   // stolen, public or buried under newer jobs, is left to pop().
-  [[nodiscard]] bool try_take_back(std::int64_t mark, job_ref job) noexcept {
+  [[nodiscard]] bool try_take_back(std::int64_t mark) noexcept {
     if (d_.bottom_.load(std::memory_order_relaxed) != mark) [[unlikely]]
       return false;
-    // The same height does not mean the same job: a wait inside the left side may have popped this
-    // one and pushed others.
-    if (d_.slots_[(mark - 1) & d_.mask_].load(std::memory_order_relaxed) != job.bits())
-        [[unlikely]] {
-      return false;
-    }
+
     // [T1] Announces the intent, then looks whether the job is still private: the owner's half of
     // the asymmetric pair with [T2] in seize(). Storing what the mark says, rather than the value
     // loaded, keeps the next push from waiting for that load.
@@ -154,6 +149,10 @@ class deque_owner {
   void publish_all() noexcept;
 
   [[nodiscard]] bool is_fenced() const noexcept { return d_.fenced_; }
+  // Publishes everything and takes the oldest job, as a thief would. A worker that waits must take
+  // forks of its own frames this way: pop() would free the index, the next push would use it again,
+  // and the frame would take that job back for its own.
+  [[nodiscard]] job_ref take_oldest() noexcept;
   // What pop() would take if no thief comes first.
   [[nodiscard]] job_ref newest() const noexcept;
   [[nodiscard]] std::int64_t size() const noexcept;

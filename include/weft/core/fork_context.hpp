@@ -30,8 +30,8 @@ class fork_context {
   }
 
   // True when the job with that mark is back, unstarted, and the caller must run it.
-  [[nodiscard]] bool take_back(std::int64_t mark, job& j) noexcept {
-    return deque_owner(queue_).try_take_back(mark, job_ref::single(j));
+  [[nodiscard]] bool take_back(std::int64_t mark) noexcept {
+    return deque_owner(queue_).try_take_back(mark);
   }
 
   // The rare rest of taking back: runs what was pushed above the job, then either returns true (the

@@ -59,7 +59,7 @@ class stack_job final : public job {
 template <class B>
 [[gnu::cold, gnu::noinline]] void finish_right(std::int64_t mark, stack_job<B>& right) noexcept {
   fork_context& here = *current_context;
-  if (here.take_back(mark, right) || here.take_back_or_wait(right, right.done())) {
+  if (here.take_back(mark) || here.take_back_or_wait(right, right.done())) {
     try {
       right.call_here();
     } catch (...) {  // NOLINT(bugprone-empty-catch)
@@ -93,7 +93,7 @@ template <class A, class B>
   decltype(auto) left = run_left();
   // The context is read again: that costs less than a register kept across the call. No [[likely]]:
   // it makes the compiler think the whole caller hot, and stop splitting its leaf case off.
-  if (current_context->take_back(mark, right) || took_back_after_all(right)) {
+  if (current_context->take_back(mark) || took_back_after_all(right)) {
     return join_pair<A, B>(std::forward<decltype(left)>(left), call_for_value(b));
   }
   return join_pair<A, B>(std::forward<decltype(left)>(left), right.take());
