@@ -67,7 +67,7 @@ class crew {
  private:
   void start_workers(unsigned count);
   void start_worker(unsigned wanted);
-  static void* thread_main(void* self) noexcept;
+  static void* thread_main(void* argument) noexcept;
   void wait_for_room(queued_job& job, const char* name);
   [[noreturn]] void throw_stopped(const char* name) const;
 

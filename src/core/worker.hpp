@@ -81,7 +81,7 @@ class worker final : public fork_context, private waiter {
   bool injector_is_due() noexcept;
   job_ref draw_job() noexcept;  // the deterministic pool's find_job()
 
-  void execute(job_ref job) noexcept;
+  void execute(job_ref ref) noexcept;
   void execute_nested(job_ref job) noexcept;
   void offer_work() noexcept;
   [[gnu::cold]] void give_away() noexcept;
