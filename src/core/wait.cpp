@@ -1,3 +1,4 @@
+#include <weft/base/assert.hpp>
 #include <weft/core/bell.hpp>
 #include <weft/core/crew_access.hpp>
 
@@ -36,7 +37,9 @@ bool spin_briefly(const latch& done) noexcept {
 void block(latch& done) noexcept {
   if (spin_briefly(done)) return;
   blocked_thread self;
-  if (done.try_register(self)) self.wait();
+  if (done.try_register(self)) return self.wait();
+  WEFT_ASSERT(done.is_set(),
+              "two threads wait at one future, group or permit; wait at it from one");
 }
 
 }  // namespace

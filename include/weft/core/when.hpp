@@ -34,7 +34,8 @@ class combined final : public future_state<Result> {
       : future_state<Result>(c, future_state_base::phase::blocked),
         collect_(std::move(collect)),
         arrivals_(count),
-        missing_(static_cast<std::ptrdiff_t>(needed)) {}
+        missing_(static_cast<std::ptrdiff_t>(needed)),
+        gate_(count == 0 ? 1 : 2) {}
 
   void start(const std::vector<future_state_base*>& inputs) {
     // Every input keeps this alive until it has arrived, needed or not.
@@ -49,7 +50,7 @@ class combined final : public future_state<Result> {
       arrivals_[i].index = i;
       if (!inputs[i]->done().try_register(arrivals_[i])) arrivals_[i].wake();
     }
-    if (inputs.empty()) go_on(0);
+    one_of_two_done();
   }
 
  private:
@@ -61,15 +62,26 @@ class combined final : public future_state<Result> {
 
   void arrived(std::size_t index) noexcept {
     // acq_rel: the one that completes the number has seen all results before it.
-    if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) go_on(index);
+    if (missing_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      last_ = index;
+      one_of_two_done();
+    }
     this->release();
   }
-  void go_on(std::size_t index) noexcept {
-    last_ = index;
+  // The job goes on when enough inputs are there and start() has registered at all of them.
+  void one_of_two_done() noexcept {
+    if (gate_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
     this->unblock();
     continue_with(this->home(), *this);
   }
+  // The inputs that were not needed are handed back: nobody may wait at their latches any more.
+  void withdraw() noexcept {
+    for (std::size_t i = 0; i < arrivals_.size(); ++i) {
+      if (inputs_[i]->done().try_unregister(arrivals_[i])) this->release();  // it will not arrive
+    }
+  }
   void produce() noexcept override {
+    withdraw();
     this->result_.fill([this]() -> Result { return collect_(last_); });
     forget_inputs();
   }
@@ -104,6 +116,7 @@ class combined final : public future_state<Result> {
   std::vector<future_state_base*> inputs_;  // guarded by inputs_mutex_ against run_an_input()
   std::vector<arrival> arrivals_;
   atomic<std::ptrdiff_t> missing_;
+  atomic<int> gate_;  // 2: neither has happened
   std::size_t last_ = 0;
 };
 
