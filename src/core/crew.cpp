@@ -112,8 +112,7 @@ crew::~crew() {
   if (!is_abandoned()) shutdown(shutdown_mode::drain);
 }
 
-// -- threads
-// -----------------------------------------------------------------------------------------
+// -- threads --------------------------------------------------------------------------------------
 
 void crew::start_workers(unsigned count) {
   while (workers_.size() < count) start_worker(count);
@@ -165,8 +164,9 @@ void* crew::thread_main(void* argument) noexcept {
   crew& c = *start->owner;
   worker& w = *start->seat;
   const unsigned index = w.index();
-  const std::string name = c.options_.name + "/" + std::to_string(index);
-  ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+  char name[16];  // what the kernel keeps
+  std::snprintf(name, sizeof(name), "%s/%u", c.options_.name.c_str(), index);
+  ::pthread_setname_np(::pthread_self(), name);
   if (c.options_.pin) pin_this_thread(index);
   if (c.options_.on_thread_start) c.options_.on_thread_start(index);
   occupy(&w);
@@ -233,8 +233,7 @@ void crew::shutdown(shutdown_mode mode) {
 
 bool crew::is_abandoned() const noexcept { return process_ != process_generation; }
 
-// -- jobs from outside
-// ---------------------------------------------------------------------------------
+// -- jobs from outside ----------------------------------------------------------------------------
 
 void crew::require_open(const char* name) const {
   if (is_abandoned()) {
@@ -367,8 +366,7 @@ void crew::report_unhandled(std::exception_ptr error) const noexcept {
   std::terminate();
 }
 
-// -- looking at it
-// -------------------------------------------------------------------------------------
+// -- looking at it --------------------------------------------------------------------------------
 
 pool_stats crew::stats() const {
   pool_stats s;

@@ -26,8 +26,7 @@ class crew {
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;
 
-  // -- for callers from outside (pool.cpp, crew_access.hpp)
-  // -------------------------------------------
+  // -- for callers from outside (pool.cpp, crew_access.hpp) ---------------------------------------
   void submit(queued_job& job, const char* name);
   void continue_with(queued_job& job) noexcept;
   void resize(unsigned workers);
@@ -42,8 +41,7 @@ class crew {
   worker* borrow_worker() noexcept;
   void return_worker(worker& w) noexcept;
 
-  // -- for workers
-  // ----------------------------------------------------------------------------------
+  // -- for workers --------------------------------------------------------------------------------
   [[nodiscard]] class sleep& beds() noexcept { return sleep_; }
   [[nodiscard]] class injector& outside() noexcept { return injector_; }
   [[nodiscard]] const pool_options& options() const noexcept { return options_; }

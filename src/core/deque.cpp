@@ -1,15 +1,17 @@
 #include <weft/core/deque.hpp>
 
 #include <algorithm>
+#include <new>
+
+#include <weft/base/assert.hpp>
 
 namespace weft::detail {
 
 // A ring of slots. Outgrown buffers stay in a chain until the deque dies, because a thief may still
 // be reading one: together they are smaller than the buffer in use.
 struct deque::buffer {
-  explicit buffer(std::int64_t slots_count, buffer* outgrown = nullptr)
+  explicit buffer(std::int64_t slots_count)
       : capacity(slots_count),
-        previous(outgrown),
         slots(new atomic<std::uintptr_t>[static_cast<std::size_t>(slots_count)]) {}
 
   atomic<std::uintptr_t>& slot(std::int64_t index) const noexcept {
@@ -103,16 +105,26 @@ std::int64_t deque_owner::size() const noexcept {
 }
 
 void deque_owner::make_room(deque& d) noexcept {
+  WEFT_ASSERT(try_make_room(d), "no memory for another fork in this worker's deque");
+}
+
+bool deque_owner::try_make_room(deque& d) noexcept {
   const std::int64_t b = d.bottom_.load(std::memory_order_relaxed);  // own variable
   const std::int64_t capacity = d.mask_ + 1;
   // [R] acquire: the thief that moved top has read its slot, which may be overwritten now.
   const std::int64_t t = d.top_.load(std::memory_order_acquire);
   if (b - t < capacity) {
     d.limit_ = t + capacity;
-    return;
+    return true;
   }
   auto* old = d.buffer_.load(std::memory_order_relaxed);  // own variable
-  auto* grown = new deque::buffer(capacity * 2, old);
+  deque::buffer* grown = nullptr;
+  try {
+    grown = new deque::buffer(capacity * 2);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  grown->previous.reset(old);
   for (std::int64_t i = t; i < b; ++i) {
     grown->slot(i).store(old->slot(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
@@ -122,6 +134,7 @@ void deque_owner::make_room(deque& d) noexcept {
   // [G] Publishes the copied slots; pairs with [L3]. A thief that still holds the old buffer reads
   // the same jobs there: the owner never writes to it again.
   d.buffer_.store(grown, std::memory_order_release);
+  return true;
 }
 
 steal_result deque_thief::steal() noexcept { return steal_if(false); }

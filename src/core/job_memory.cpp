@@ -1,6 +1,7 @@
 #include <weft/core/job_memory.hpp>
 
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace weft::detail {
@@ -24,29 +25,47 @@ class depot {
       const std::lock_guard lock(mutex_);
       if (job_magazine* m = take(filled_[size_class])) return m;
     }
-    return fill(take_empty(), size_class);
+    job_magazine* const m = take_empty();
+    if (m == nullptr) throw std::bad_alloc();
+    try {
+      fill(*m, size_class);
+    } catch (...) {
+      put(m, size_class);
+      throw;
+    }
+    return m;
   }
-  job_magazine* take_empty() {
+  // Null when there is no memory.
+  job_magazine* take_empty() noexcept {
     {
       const std::lock_guard lock(mutex_);
       if (job_magazine* m = take(empty_)) return m;
     }
-    return new job_magazine;
+    return new (std::nothrow) job_magazine;
   }
   void put(job_magazine* m, std::size_t size_class) noexcept {
     const std::lock_guard lock(mutex_);
     job_magazine*& list = m->count > 0 ? filled_[size_class] : empty_;
     m->next = std::exchange(list, m);
   }
+  void put_loose(void* memory, std::size_t size_class) noexcept {
+    const std::lock_guard lock(mutex_);
+    loose_[size_class] = new (memory) loose_block{loose_[size_class]};
+  }
 
  private:
+  struct loose_block {
+    loose_block* next;
+  };
+
   static job_magazine* take(job_magazine*& list) noexcept {
     job_magazine* const m = list;
     if (m != nullptr) list = m->next;
     return m;
   }
 
-  job_magazine* fill(job_magazine* m, std::size_t size_class) {
+  void fill(job_magazine& m, std::size_t size_class) {
+    if (take_loose(m, size_class)) return;
     const std::size_t size = size_class == 0 ? 64 : 128;
     constexpr std::size_t head = 64;  // links the chunks; keeps the blocks aligned
     auto* const chunk = static_cast<std::byte*>(
@@ -55,16 +74,24 @@ class depot {
       const std::lock_guard lock(mutex_);
       *reinterpret_cast<void**>(chunk) = std::exchange(chunks_, chunk);
     }
-    for (; m->count < job_magazine::capacity; ++m->count) {
-      m->blocks[m->count] = chunk + head + m->count * size;
+    for (; m.count < job_magazine::capacity; ++m.count) {
+      m.blocks[m.count] = chunk + head + m.count * size;
     }
-    return m;
+  }
+  bool take_loose(job_magazine& m, std::size_t size_class) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (loose_block*& first = loose_[size_class];
+         first != nullptr && m.count < job_magazine::capacity; ++m.count) {
+      m.blocks[m.count] = std::exchange(first, first->next);
+    }
+    return m.count > 0;
   }
 
   std::mutex mutex_;
   // Guarded by mutex_.
   job_magazine* filled_[2] = {};
   job_magazine* empty_ = nullptr;
+  loose_block* loose_[2] = {};  // freed when there was no memory for a magazine
   void* chunks_ = nullptr;
 };
 
@@ -85,11 +112,18 @@ void job_memory::reload(shelf& s, std::size_t size_class) {
   s.current = filled;
 }
 
-void job_memory::unload(shelf& s, std::size_t size_class) noexcept {
+bool job_memory::unload(shelf& s, std::size_t size_class) noexcept {
   std::swap(s.current, s.reserve);
-  if (s.current != nullptr && s.current->count < job_magazine::capacity) return;
+  if (s.current != nullptr && s.current->count < job_magazine::capacity) return true;
+  job_magazine* const empty = depot::instance().take_empty();
+  if (empty == nullptr) return false;
   if (s.current != nullptr) depot::instance().put(s.current, size_class);
-  s.current = depot::instance().take_empty();
+  s.current = empty;
+  return true;
+}
+
+void job_memory::keep_loose(void* memory, std::size_t size_class) noexcept {
+  depot::instance().put_loose(memory, size_class);
 }
 
 void job_memory::give_back() noexcept {

@@ -140,8 +140,7 @@ class sleep {
     after_freeing(lie_down(s, sleep_kind::idle, /*was_searching=*/false), has_work);
   }
 
-  // -- called by the pool, one caller at a time
-  // --------------------------------------------------------
+  // -- called by the pool, one caller at a time ---------------------------------------------------
   void set_seats(unsigned seats) noexcept;
   [[nodiscard]] unsigned seats() const noexcept { return seats_.load(std::memory_order_relaxed); }
   // Returns when every seat is vacant, no worker sleeps inside a job and no work is left. The door

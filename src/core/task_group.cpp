@@ -1,14 +1,9 @@
 #include <weft/core/task_group.hpp>
 
-#include <mutex>
+#include <memory>
+#include <utility>
 
 namespace weft {
-
-struct task_group::first_error {
-  std::mutex mutex;
-  std::uint64_t position = ~std::uint64_t{0};
-  std::exception_ptr error;
-};
 
 namespace {
 
@@ -22,12 +17,9 @@ const void* this_thread() noexcept {
 
 task_group::task_group() : task_group(pool::here()) {}
 
-task_group::task_group(pool& p) noexcept : crew_(detail::crew_of(p)), owner_(this_thread()) {}
+task_group::task_group(pool& p) : crew_(detail::crew_of(p)), owner_(this_thread()) {}
 
-task_group::~task_group() {
-  wait_for_all();
-  delete error_.load(std::memory_order_acquire);
-}
+task_group::~task_group() { wait_for_all(); }
 
 std::uint64_t task_group::add() noexcept {
   if (this_thread() == owner_ && !settled_) return spawned_here_++;
@@ -58,24 +50,14 @@ void task_group::wait_for_all() noexcept {
 
 void task_group::wait() {
   wait_for_all();
-  std::unique_ptr<first_error> failed(error_.exchange(nullptr, std::memory_order_acq_rel));
-  if (failed) std::rethrow_exception(failed->error);
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 void task_group::note_error(std::uint64_t position, std::exception_ptr error) noexcept {
-  first_error* box = error_.load(std::memory_order_acquire);
-  if (box == nullptr) {
-    auto made = std::make_unique<first_error>();
-    // Publishes the box; the loser of the race uses the winner's.
-    if (error_.compare_exchange_strong(box, made.get(), std::memory_order_acq_rel)) {
-      box = made.release();
-    }
-  }
-  const std::lock_guard lock(box->mutex);
-  if (position < box->position) {
-    box->position = position;
-    box->error = std::move(error);
-  }
+  const std::lock_guard lock(error_mutex_);
+  if (error_ && error_position_ <= position) return;
+  error_position_ = position;
+  error_ = std::move(error);
 }
 
 }  // namespace weft

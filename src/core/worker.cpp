@@ -70,8 +70,7 @@ worker::worker(crew& c, unsigned index, const atomic<std::uint64_t>& demand, boo
       random_(static_cast<std::minstd_rand::result_type>(
           c.options().deterministic_seed.value_or(0x9e3779b9ULL * (index + 1)))) {}
 
-// -- the loop
-// --------------------------------------------------------------------------------------
+// -- the loop -------------------------------------------------------------------------------------
 
 void worker::run() noexcept {
   if (crew_.beds().first_call(bed_) != wake_call::exit) {
@@ -195,15 +194,21 @@ bool worker::at_nesting_limit() const noexcept {
 // While it waits. In a deterministic pool there is nobody else to do the work.
 bool worker::may_help() const noexcept { return !at_nesting_limit() || crew_.is_deterministic(); }
 
-// -- giving work away
-// --------------------------------------------------------------------------------
+// -- giving work away -----------------------------------------------------------------------------
 
 void worker::push(queued_job& job) noexcept {
   count_spawn();
   deque_owner own(queue_);
+  if (!own.has_room()) [[unlikely]]
+    return give_back(job);
   own.push(job_ref::batchable(job));
-  own.prefetch_slots();
   offer_work();
+}
+
+// To the queue that needs no memory.
+void worker::give_back(queued_job& job) noexcept {
+  crew_.outside().push_again(job);
+  crew_.announce_work();
 }
 
 void worker::offer_work() noexcept {
@@ -247,8 +252,7 @@ void worker::run_inline(queued_job& job) noexcept {
   execute_nested(job_ref::batchable(job));
 }
 
-// -- waiting
-// -----------------------------------------------------------------------------------------
+// -- waiting --------------------------------------------------------------------------------------
 
 bool fork_context::take_back_or_wait(job& j, latch& done) noexcept {
   worker* const w = current_worker();
@@ -273,8 +277,7 @@ bool fork_context::take_back_or_wait(job& j, latch& done) noexcept {
     if (self.may_help()) {
       self.execute_nested(newest);
     } else {
-      self.crew_.outside().push_again(static_cast<queued_job&>(*newest.get()));
-      self.crew_.announce_work();
+      self.give_back(static_cast<queued_job&>(*newest.get()));
     }
   }
   self.wait_until(done);
@@ -429,8 +432,7 @@ void worker::wake() noexcept {
   delivered_.store(true, std::memory_order_release);  // [D1] the last touch
 }
 
-// -- the deterministic pool
-// ----------------------------------------------------------------------------
+// -- the deterministic pool -----------------------------------------------------------------------
 
 job_ref worker::draw_job() noexcept {
   while (const job_ref job = deque_owner(queue_).take_oldest()) drawn_.push_back(job);

@@ -85,6 +85,7 @@ class worker final : public fork_context, private waiter {
   void execute_nested(job_ref job) noexcept;
   void offer_work() noexcept;
   [[gnu::cold]] void give_away() noexcept;
+  [[gnu::cold]] void give_back(queued_job& job) noexcept;
 
   void begin_search() noexcept;
   void end_search() noexcept;

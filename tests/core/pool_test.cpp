@@ -225,6 +225,13 @@ TEST(PoolPair, TwoPoolsMayCallEachOtherFromBothSidesAtOnce) {
 }
 
 // The worker sleeps inside a job while outside threads look for a seat.
+TEST(PoolRun, GivesTheStopTokenOfThePoolToACallableThatTakesOne) {
+  pool p({.workers = 1});
+  EXPECT_EQ(p.run([](const std::stop_token& stop) { return stop; }), p.stop_token());
+  EXPECT_EQ(p.run([&] { return p.run([](const std::stop_token& stop) { return stop; }); }),
+            p.stop_token());
+}
+
 TEST(PoolPair, OutsideCallersFindTheSeatOfAWorkerThatWaits) {
   pool one({.workers = 1});
   pool other({.workers = 1});

@@ -80,13 +80,11 @@ class deque {
   std::int64_t mask_;              // owner only: the current buffer's capacity - 1
   const bool fenced_;
 
-  // -- read by the owner at every pop, written when jobs become public
-  // ------------------------------
+  // -- read by the owner at every pop, written when jobs become public ----------------------------
   alignas(64) atomic<std::int64_t> split_{0};
   atomic<buffer*> buffer_;  // written by the owner when it grows, publishes the copied slots
 
-  // -- written by whoever takes the oldest job
-  // -----------------------------------------------------
+  // -- written by whoever takes the oldest job ----------------------------------------------------
   alignas(64) atomic<std::int64_t> top_{0};
   atomic<std::int64_t> next_ticket_{
       first_ticket};  // counts seizures, so that no two share a ticket
@@ -98,7 +96,7 @@ class deque_owner {
   explicit deque_owner(deque& d) noexcept : d_(d) {}
 
   // Adds a job and returns the mark just above it. May allocate when the buffer is full; if that
-  // fails the program ends, for a fork has no way to report it.
+  // fails the program ends with a message, for a fork has no way to report it.
   std::int64_t push(job_ref job) noexcept {
     const std::int64_t b = d_.bottom_.load(std::memory_order_relaxed);  // own variable
     if (b == d_.limit_) [[unlikely]]
@@ -110,13 +108,9 @@ class deque_owner {
     return b + 1;
   }
 
-  // Asks for the slots that pushes to come will write: thieves have read them last time round.
-  void prefetch_slots() const noexcept {
-#ifndef WEFT_MODEL_CHECK
-    constexpr std::int64_t ahead = 16;
-    const std::int64_t b = d_.bottom_.load(std::memory_order_relaxed);  // own variable
-    __builtin_prefetch(&d_.slots_[(b + ahead) & d_.mask_], 1);
-#endif
+  // Sees to it that the next push finds room. False when that takes memory and there is none.
+  [[nodiscard]] bool has_room() noexcept {
+    return d_.bottom_.load(std::memory_order_relaxed) != d_.limit_ || try_make_room(d_);
   }
 
   // Takes back the job below the mark if it is the newest one and still private. Anything else,
@@ -160,6 +154,7 @@ class deque_owner {
  private:
   // Static, so that the fast path never needs the address of this handle.
   [[gnu::cold]] static void make_room(deque& d) noexcept;
+  [[gnu::cold]] static bool try_make_room(deque& d) noexcept;
 
   deque& d_;
 };

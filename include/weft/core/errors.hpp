@@ -1,14 +1,18 @@
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
 namespace weft {
 
 // The job was dropped before it started, by request_stop() or by shutdown(cancel).
-class cancelled : public std::runtime_error {
+// Holds no text of its own: it is made where a failing allocation could not be reported.
+class cancelled : public std::exception {
  public:
-  cancelled() : std::runtime_error("weft: the job was cancelled before it started") {}
+  [[nodiscard]] const char* what() const noexcept override {
+    return "weft: the job was cancelled before it started";
+  }
 };
 
 // The pool takes no more jobs.

@@ -37,7 +37,7 @@ class job_memory {
     if (!pooled || size > largest) return ::operator delete(memory, size);
     shelf& s = shelves[size_class(size)];
     if (s.current == nullptr || s.current->count == job_magazine::capacity) [[unlikely]] {
-      unload(s, size_class(size));
+      if (!unload(s, size_class(size))) return keep_loose(memory, size_class(size));
     }
     s.current->blocks[s.current->count++] = memory;
   }
@@ -63,7 +63,9 @@ class job_memory {
   };
 
   [[gnu::cold]] static void reload(shelf& s, std::size_t size_class);
-  [[gnu::cold]] static void unload(shelf& s, std::size_t size_class) noexcept;
+  // False when there is no memory for a magazine to put blocks into.
+  [[gnu::cold]] static bool unload(shelf& s, std::size_t size_class) noexcept;
+  [[gnu::cold]] static void keep_loose(void* memory, std::size_t size_class) noexcept;
 
   static constinit thread_local shelf shelves[classes] __attribute__((tls_model("initial-exec")));
 };

@@ -71,6 +71,9 @@ void require_callable(const F& f, const char* name) {
 // What a job left behind: a value, or the exception that came instead.
 template <class T>
 class outcome {
+  static_assert(!std::is_rvalue_reference_v<T>,
+                "weft: a job's result must not be an rvalue reference, for what it refers to is "
+                "gone when somebody looks; return the value");
   static_assert(std::is_void_v<T> || std::is_reference_v<T> || std::is_nothrow_destructible_v<T>,
                 "weft: a job's result must have a destructor that does not throw, for there is "
                 "nobody to catch it");
@@ -191,6 +194,13 @@ template <class F>
 concept job_callable =
     std::constructible_from<std::decay_t<F>, F> &&
     (std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>);
+
+// What pool::run takes: it is called where it stands, and may return anything.
+template <class F>
+concept runnable = std::invocable<F> || std::invocable<F, std::stop_token>;
+
+template <class F>
+using run_result_t = typename detail::token_invoke_result<F>::type;
 
 // What pool::submit takes.
 template <class F, class... Args>

@@ -84,9 +84,11 @@ class pool {
   pool& operator=(const pool&) = delete;
 
   // Runs f in the pool, waits for it, returns what it returns and throws what it throws. The
-  // calling thread takes part as one of the workers whenever one of them is idle.
-  template <std::invocable F>
-  auto run(F&& f) -> std::invoke_result_t<F>;
+  // calling thread takes part as one of the workers whenever one of them is idle. An f that takes a
+  // std::stop_token gets the pool's.
+  template <class F>
+    requires runnable<F>
+  auto run(F&& f) -> run_result_t<F>;
 
   // Runs f some time later. What it throws goes to pool_options::on_unhandled.
   template <class F>

@@ -6,21 +6,28 @@
 
 namespace weft {
 
-template <std::invocable F>
-auto pool::run(F&& f) -> std::invoke_result_t<F> {
+template <class F>
+  requires runnable<F>
+auto pool::run(F&& f) -> run_result_t<F> {
   detail::require_callable(f, "pool::run");
   detail::crew& c = *crew_;
-  if (detail::current_crew() == &c) return std::invoke(std::forward<F>(f));
+  auto call = [&]() -> run_result_t<F> {
+    if constexpr (detail::takes_stop_token<F>) {
+      return std::invoke(std::forward<F>(f), stop_token());
+    } else {
+      return std::invoke(std::forward<F>(f));
+    }
+  };
+  if (detail::current_crew() == &c) return call();
   detail::require_open(c, "pool::run");
   {
     const detail::seat_loan seat(c);
-    if (seat) return std::invoke(std::forward<F>(f));
+    if (seat) return call();
   }
-  auto call = [&f]() -> std::invoke_result_t<F> { return std::invoke(std::forward<F>(f)); };
   detail::root_job<decltype(call)> job(call);
   detail::submit_job(c, job, "pool::run");
   detail::wait_for(job.done());
-  if constexpr (std::is_void_v<std::invoke_result_t<F>>) {
+  if constexpr (std::is_void_v<run_result_t<F>>) {
     job.take();
   } else {
     return job.take();

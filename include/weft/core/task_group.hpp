@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
@@ -32,7 +33,7 @@ class task_group {
  public:
   // On the pool whose job this is, else on pool::global().
   task_group();
-  explicit task_group(pool& p) noexcept;
+  explicit task_group(pool& p);
   ~task_group();
   task_group(const task_group&) = delete;
   task_group& operator=(const task_group&) = delete;
@@ -60,11 +61,12 @@ class task_group {
   detail::crew& crew_;
   const void* const owner_;  // the thread that made the group, see add()
   std::stop_source stop_;
-  struct first_error;
-  atomic<first_error*> error_{nullptr};  // created by the first job that fails; guarded inside
+  std::mutex error_mutex_;
+  // Guarded by error_mutex_ while jobs run: the failure of the job that was spawned first.
+  std::exception_ptr error_;
+  std::uint64_t error_position_ = 0;
 
-  // -- the owner's: its spawns cost no atomic operation
-  // ---------------------------------------------
+  // -- the owner's: its spawns cost no atomic operation -------------------------------------------
   alignas(64) std::uint64_t spawned_here_ = 0;
   bool settled_ = false;  // wait_for_all() has put spawned_here_ into the account
 
