@@ -4,6 +4,14 @@
 
 #include <weft/core/join.hpp>
 #include <weft/core/limiter.hpp>
+#include <weft/core/parallel/find.hpp>
+#include <weft/core/parallel/for.hpp>
+#include <weft/core/parallel/invoke.hpp>
+#include <weft/core/parallel/reduce.hpp>
+#include <weft/core/parallel/scan.hpp>
+#include <weft/core/parallel/sort.hpp>
+#include <weft/core/parallel/stable_sort.hpp>
+#include <weft/core/parallel/transform.hpp>
 #include <weft/core/pool.hpp>
 #include <weft/core/task_group.hpp>
 #include <weft/core/when.hpp>

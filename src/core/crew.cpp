@@ -299,6 +299,12 @@ void crew::announce_work() noexcept {
     sleep_.work_added();  // there, nobody sleeps: whoever waits does the work
 }
 
+demand crew::idle_demand() const noexcept {
+  const sleep::counts now = sleep_.read();
+  if (now.searching > 0) return demand::searching;
+  return now.vacant > 0 ? demand::asleep : demand::none;
+}
+
 void crew::room_made() noexcept {
   if (waiting_for_room_.load(std::memory_order_seq_cst) == 0) return;
   const std::lock_guard lock(room_mutex_);

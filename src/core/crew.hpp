@@ -61,6 +61,8 @@ class crew {
   void room_made() noexcept;
   // Work was made visible: somebody may have to be woken for it.
   void announce_work() noexcept;
+  // Who would take work if there were some.
+  [[nodiscard]] demand idle_demand() const noexcept;
 
  private:
   void start_workers(unsigned count);

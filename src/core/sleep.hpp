@@ -113,18 +113,18 @@ class sleep {
   // Waits for the first call. The worker is born asleep.
   wake_call first_call(sleeper& self) noexcept { return wait(self, sleep_kind::idle); }
 
-  // -- called by whoever made work visible
-  // ---------------------------------------------------------- One read-modify-write: a searcher
-  // that stops searching afterwards sees the work.
+  // -- called by whoever made work visible --------------------------------------------------------
+
+  // One read-modify-write: a searcher that stops searching afterwards sees the work.
   void work_added() noexcept;
   // Wakes one sleeper unless somebody searches already.
   void wake_one() noexcept { wake_for_work(nullptr); }
   // The latch at which this worker sleeps was set. False when it is awake.
   bool resume(sleeper& s) noexcept;
 
-  // -- outside threads that lend themselves
-  // --------------------------------------------------------- A seat whose worker sleeps idle, or
-  // null.
+  // -- outside threads that lend themselves -------------------------------------------------------
+
+  // A seat whose worker sleeps idle, or null.
   template <class HasWork>
   [[nodiscard]] sleeper* borrow_seat(HasWork has_work) noexcept {
     bool held = false;

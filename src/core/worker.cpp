@@ -31,6 +31,10 @@ union immortal {
 };
 constinit immortal outside;
 
+// Set by the first fork outside any pool, so that a loop can ask without making one. Publishes the
+// crew.
+constinit atomic<crew*> global_crew{nullptr};
+
 // A searcher spins and can wait for a few spawned jobs more; handing it every single one costs both
 // sides a cache miss a job. It seizes what it does not get.
 constexpr std::int64_t least_batch_for_a_searcher = 16;
@@ -234,6 +238,7 @@ void fork_context::answer_demand(job& newest) {
   // take_back_or_wait(), as it must: its mark is not one of this worker's. When every seat is taken
   // nothing is forked, and both sides run here.
   crew& global = crew_of(pool::global());
+  global_crew.store(&global, std::memory_order_release);
   global.require_open("join");
   if (worker* w = global.borrow_worker()) {
     occupy(w);
@@ -242,9 +247,15 @@ void fork_context::answer_demand(job& newest) {
   }
 }
 
-bool work_wanted() noexcept {
-  const worker* const w = current_worker();
-  return w != nullptr && w->work_wanted();
+demand look_for_demand() noexcept {
+  worker* const w = current_worker();
+  if (w == nullptr) {
+    crew* const c = global_crew.load(std::memory_order_acquire);
+    return c == nullptr ? demand::asleep : c->idle_demand();
+  }
+  if (w->home().is_deterministic()) return demand::scripted;
+  if (w->queue().has_public_jobs()) return demand::none;
+  return w->home().idle_demand();
 }
 
 void worker::run_inline(queued_job& job) noexcept {

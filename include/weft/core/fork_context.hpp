@@ -62,7 +62,19 @@ class fork_context {
 extern constinit thread_local fork_context* current_context
     __attribute__((tls_model("initial-exec")));
 
-// Somebody is idle: a loop that could split should. False outside a pool.
-[[nodiscard]] bool work_wanted() noexcept;
+// Who would take a piece of work now.
+enum class demand : std::uint8_t {
+  none,       // nobody: all are busy, or have not taken yet what this worker offered last
+  asleep,     // a worker that must be woken, which takes tens of microseconds
+  searching,  // a worker that looks for work at this moment
+  scripted,   // a deterministic pool, where clocks must decide nothing
+};
+
+[[nodiscard, gnu::cold]] demand look_for_demand() noexcept;
+
+// For loops that split only when somebody is idle. Outside any pool: of the global one.
+[[nodiscard]] inline demand work_wanted() noexcept {
+  return current_context->work_wanted() ? look_for_demand() : demand::none;
+}
 
 }  // namespace weft::detail
