@@ -16,15 +16,17 @@ namespace weft::detail {
 namespace {
 
 // Counts forks of this process: a crew made under another count has lost its threads.
-std::uint64_t process_generation = 1;
+std::uint32_t generation = 1;
 
-std::uint64_t current_generation() {
-  static const int installed = ::pthread_atfork(nullptr, nullptr, [] {
-    ++process_generation;
-    occupy(nullptr);  // the child's one thread is no worker
-  });
+std::uint32_t watch_forks() {
+  static const int installed =
+      ::pthread_atfork(&job_memory::before_fork, &job_memory::after_fork, [] {
+        job_memory::after_fork();
+        ++generation;
+        occupy(nullptr);  // the child's one thread is no worker
+      });
   static_cast<void>(installed);
-  return process_generation;
+  return generation;
 }
 
 unsigned default_workers() {
@@ -45,10 +47,7 @@ void require_range(const char* what, std::size_t value, std::size_t low, std::si
 }
 
 pool_options resolve(pool_options o) {
-  if (o.deterministic_seed) {
-    o.workers = o.max_workers = 1;
-    return o;
-  }
+  if (o.deterministic_seed) o.workers = o.max_workers = 1;
   if (o.workers == 0) o.workers = default_workers();
   require_range("pool_options::workers", o.workers, 1, pool::workers_limit,
                 "leave it 0 for as many as this process may use");
@@ -65,9 +64,7 @@ pool_options resolve(pool_options o) {
 }
 
 // Best effort: a mask that shrank meanwhile leaves the thread where it is.
-void pin_this_thread(unsigned index) noexcept {
-  cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+void pin_this_thread(unsigned index, const cpu_set_t& allowed) noexcept {
   const int count = CPU_COUNT(&allowed);
   if (count == 0) return;
   int nth = static_cast<int>(index) % count;
@@ -92,8 +89,10 @@ crew::crew(pool_options options, pool& owner)
     : options_(resolve(std::move(options))),
       owner_(owner),
       fenced_(!options_.asymmetric_fences || !asymmetric_fences_work()),
-      process_(current_generation()),
+      process_(watch_forks()),
       sleep_(options_.workers, fenced_) {
+  CPU_ZERO(&allowed_cpus_);
+  ::sched_getaffinity(0, sizeof(allowed_cpus_), &allowed_cpus_);
   workers_.reserve(options_.max_workers);
   threads_.reserve(options_.max_workers);
   sleep_.reserve(options_.max_workers);
@@ -105,11 +104,16 @@ crew::crew(pool_options options, pool& owner)
   }
 }
 
-crew::~crew() {
+void crew::end() {
   WEFT_ASSERT(current_crew() != this,
               "a pool is destroyed by one of its own jobs, which would wait for itself; let the "
               "thread that made the pool destroy it");
-  if (!is_abandoned()) shutdown(shutdown_mode::drain);
+  shutdown(shutdown_mode::drain);
+}
+
+void crew::release() noexcept {
+  // acq_rel: what the other holders did comes before the deletion.
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 // -- threads --------------------------------------------------------------------------------------
@@ -167,7 +171,12 @@ void* crew::thread_main(void* argument) noexcept {
   char name[16];  // what the kernel keeps
   std::snprintf(name, sizeof(name), "%s/%u", c.options_.name.c_str(), index);
   ::pthread_setname_np(::pthread_self(), name);
-  if (c.options_.pin) pin_this_thread(index);
+  if (c.options_.pin) {
+    pin_this_thread(index, c.allowed_cpus_);
+  } else {
+    // Of the thread that made the pool, also when another one has made it larger.
+    ::pthread_setaffinity_np(::pthread_self(), sizeof(c.allowed_cpus_), &c.allowed_cpus_);
+  }
   if (c.options_.on_thread_start) c.options_.on_thread_start(index);
   occupy(&w);
   w.run();
@@ -201,7 +210,7 @@ void crew::shutdown(shutdown_mode mode) {
         "itself; "
         "call it from outside the pool");
   }
-  closed_.store(true, std::memory_order_relaxed);
+  closed_.store(true, std::memory_order_seq_cst);
   if (mode == shutdown_mode::cancel) {
     cancelling_.store(true, std::memory_order_relaxed);
     stop_.request_stop();
@@ -215,14 +224,7 @@ void crew::shutdown(shutdown_mode mode) {
   if (ended_) return;
   ended_ = true;
   if (is_deterministic()) {
-    while (has_work()) {
-      if (worker* w = borrow_worker()) {
-        worker* const before = occupy(w);  // its jobs may spawn
-        w->run_all();
-        occupy(before);
-        return_worker(*w);
-      }
-    }
+    while (has_work()) run_all_here();
     return;
   }
   if (worker_count() > 0) sleep_.wait_drained([this] { return has_work(); });
@@ -231,7 +233,9 @@ void crew::shutdown(shutdown_mode mode) {
   threads_.clear();
 }
 
-bool crew::is_abandoned() const noexcept { return process_ != process_generation; }
+std::uint32_t process_generation() noexcept { return generation; }
+
+bool crew::is_abandoned() const noexcept { return process_ != generation; }
 
 // -- jobs from outside ----------------------------------------------------------------------------
 
@@ -241,8 +245,7 @@ void crew::require_open(const char* name) const {
                           " in a forked child: the pool's threads stayed in the parent; make a new "
                           "pool in the child, or fork before the first pool is made");
   }
-  if (closed_.load(std::memory_order_relaxed))
-    throw_stopped(name);  // the injector decides for good
+  if (!is_open()) throw_stopped(name);  // early; the injector and the seats decide for good
 }
 
 void crew::throw_stopped(const char* name) const {
@@ -282,6 +285,7 @@ void crew::submit(queued_job& job, const char* name) {
 }
 
 void crew::wait_for_room(queued_job& job, const char* name) {
+  if (is_deterministic()) return make_room_here(job, name);
   std::unique_lock lock(room_mutex_);
   // seq_cst: either the taker sees this waiter, or the push below sees the room it made.
   waiting_for_room_.fetch_add(1, std::memory_order_seq_cst);
@@ -297,6 +301,27 @@ void crew::wait_for_room(queued_job& job, const char* name) {
 void crew::announce_work() noexcept {
   if (!is_deterministic())
     sleep_.work_added();  // there, nobody sleeps: whoever waits does the work
+}
+
+// Nobody but the caller can run what fills the queue.
+void crew::make_room_here(queued_job& job, const char* name) {
+  for (;;) {
+    const push_status status = injector_.push(job, options_.max_pending);
+    if (status == push_status::pushed) return;
+    if (status == push_status::closed) throw_stopped(name);
+    run_all_here();
+  }
+}
+
+void crew::run_all_here() noexcept {
+  if (worker* w = borrow_worker()) {
+    worker* const before = occupy(w);  // its jobs may spawn
+    w->run_all();
+    occupy(before);
+    return_worker(*w);
+  } else {
+    ::sched_yield();  // another thread is at it
+  }
 }
 
 demand crew::idle_demand() const noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -22,9 +23,13 @@ namespace weft::detail {
 class crew {
  public:
   crew(pool_options options, pool& owner);
-  ~crew();
   crew(const crew&) = delete;
   crew& operator=(const crew&) = delete;
+
+  // The pool's last word: drains, and stops the threads. The memory stays until it is released.
+  void end();
+  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }  // by a holder
+  void release() noexcept;
 
   // -- for callers from outside (pool.cpp, crew_access.hpp) ---------------------------------------
   void submit(queued_job& job, const char* name);
@@ -32,7 +37,10 @@ class crew {
   void resize(unsigned workers);
   void shutdown(shutdown_mode mode);
   void require_open(const char* name) const;
+  // seq_cst against shutdown(), which closes and then looks at the seats (sleep.md, "The end").
+  [[nodiscard]] bool is_open() const noexcept { return !closed_.load(std::memory_order_seq_cst); }
   [[nodiscard]] bool is_abandoned() const noexcept;  // in a forked child
+  [[nodiscard]] std::uint32_t made_in_generation() const noexcept { return process_; }
   [[nodiscard]] pool_stats stats() const;
   [[nodiscard]] std::string dump() const;
   [[nodiscard]] unsigned max_workers() const noexcept { return options_.max_workers; }
@@ -67,15 +75,19 @@ class crew {
  private:
   void start_workers(unsigned count);
   void start_worker(unsigned wanted);
+  ~crew() = default;
   static void* thread_main(void* argument) noexcept;
   void wait_for_room(queued_job& job, const char* name);
+  void make_room_here(queued_job& job, const char* name);  // deterministic pool
+  void run_all_here() noexcept;                            // deterministic pool
   [[noreturn]] void throw_stopped(const char* name) const;
 
+  atomic<std::uint32_t> references_{1};  // the pool's, and those of jobs that may outlive it
   pool_options options_;
-  pool& owner_;
+  pool& owner_;  // gone after end()
   const bool fenced_;
-  const std::uint64_t
-      process_;  // generation of the process that made this crew, see is_abandoned()
+  cpu_set_t allowed_cpus_;       // of the thread that made the pool
+  const std::uint32_t process_;  // the fork generation it was made in, see is_abandoned()
 
   class sleep sleep_;
   class injector injector_;
@@ -85,7 +97,7 @@ class crew {
 
   mutable std::mutex change_;       // resize and shutdown, one at a time
   bool ended_ = false;              // guarded by change_
-  atomic<bool> closed_{false};      // written by shutdown(), read by callers for an early answer
+  atomic<bool> closed_{false};      // written by shutdown(), see is_open()
   atomic<bool> cancelling_{false};  // written by shutdown(cancel)
   std::stop_source stop_;
 

@@ -196,7 +196,9 @@ bool deque_thief::has_public_jobs() const noexcept {
 
 bool deque_thief::has_jobs() const noexcept {
   const std::int64_t t = d_.top_.load(std::memory_order_seq_cst);
-  return t < d_.bottom_.load(std::memory_order_seq_cst);
+  // Where forks are fenced, it is the seq_cst split that shows a job (sleep.md).
+  return t < d_.split_.load(std::memory_order_seq_cst) ||
+         t < d_.bottom_.load(std::memory_order_seq_cst);
 }
 
 std::int64_t deque_thief::size() const noexcept {

@@ -48,6 +48,8 @@ class depot {
     job_magazine*& list = m->count > 0 ? filled_[size_class] : empty_;
     m->next = std::exchange(list, m);
   }
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
   void put_loose(void* memory, std::size_t size_class) noexcept {
     const std::lock_guard lock(mutex_);
     loose_[size_class] = new (memory) loose_block{loose_[size_class]};
@@ -97,14 +99,21 @@ class depot {
 
 }  // namespace
 
-void job_memory::reload(shelf& s, std::size_t size_class) {
-  // Threads of the program that spawn; workers give back by themselves.
-  struct give_back_at_exit {
+// Of a thread of the program that spawns or gets; workers give back by themselves.
+void job_memory::give_back_at_thread_exit() noexcept {
+  struct guard {
     bool armed = true;
-    ~give_back_at_exit() { give_back(); }
+    ~guard() { give_back(); }
   };
-  static thread_local give_back_at_exit at_exit;
+  static thread_local guard at_exit;
   static_cast<void>(at_exit.armed);
+}
+
+void job_memory::before_fork() noexcept { depot::instance().lock(); }
+void job_memory::after_fork() noexcept { depot::instance().unlock(); }
+
+void job_memory::reload(shelf& s, std::size_t size_class) {
+  give_back_at_thread_exit();
   std::swap(s.current, s.reserve);
   if (s.current != nullptr && s.current->count > 0) return;
   job_magazine* const filled = depot::instance().take_filled(size_class);
@@ -115,6 +124,7 @@ void job_memory::reload(shelf& s, std::size_t size_class) {
 }
 
 bool job_memory::unload(shelf& s, std::size_t size_class) noexcept {
+  give_back_at_thread_exit();
   std::swap(s.current, s.reserve);
   if (s.current != nullptr && s.current->count < job_magazine::capacity) return true;
   job_magazine* const empty = depot::instance().take_empty();

@@ -101,12 +101,31 @@ limiter::request* limiter::take_ready() noexcept {
   return ready;
 }
 
+// The grants a thread is at, innermost first. A callback that gives its permit back grants the next
+// one: that is left to the loop below, for by recursion a long queue would overflow the stack.
+struct limiter::granting {
+  limiter* by;
+  request* ready;
+  granting* outer;
+};
+
 void limiter::grant_all(request* ready) noexcept {
-  while (ready != nullptr) {
-    request* const next = ready->next;  // the request is gone after grant()
-    ready->grant(permit(*this));
-    ready = next;
+  granting*& innermost = per_thread<granting, granting*>();
+  for (granting* g = innermost; g != nullptr; g = g->outer) {
+    if (g->by != this) continue;
+    request** end = &g->ready;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = ready;
+    return;
   }
+  granting self{.by = this, .ready = ready, .outer = innermost};
+  innermost = &self;
+  while (self.ready != nullptr) {
+    request& first = *self.ready;
+    self.ready = first.next;  // the request is gone after grant()
+    first.grant(permit(*this));
+  }
+  innermost = self.outer;
 }
 
 std::size_t limiter::limit() const noexcept {

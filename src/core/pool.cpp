@@ -4,11 +4,12 @@
 
 namespace weft {
 
-pool::pool(pool_options options)
-    : crew_(std::make_unique<detail::crew>(std::move(options), *this)) {}
+pool::pool(pool_options options) : crew_(new detail::crew(std::move(options), *this)) {}
 
 pool::~pool() {
-  if (crew_->is_abandoned()) static_cast<void>(crew_.release());  // its threads are the parent's
+  if (crew_->is_abandoned()) return;  // its threads are the parent's
+  crew_->end();
+  crew_->release();
 }
 
 void pool::resize(unsigned workers) { crew_->resize(workers); }
@@ -45,13 +46,23 @@ crew* current_crew() noexcept {
 }
 
 void submit_job(crew& c, queued_job& job, const char* name) { c.submit(job, name); }
-void continue_with(crew& c, queued_job& job) noexcept { c.continue_with(job); }
+void continue_with(crew& c, queued_job& job) noexcept {
+  const crew_reference keep(c);  // the job holds one too, but may be done and gone before we are
+  c.continue_with(job);
+}
 void require_open(crew& c, const char* name) { c.require_open(name); }
+bool is_abandoned(const crew& c) noexcept { return c.is_abandoned(); }
+bool is_open(const crew& c) noexcept { return c.is_open(); }
 std::stop_token stop_token_of(crew& c) noexcept { return c.stop_token(); }
 
 void report_unhandled(crew& c, std::exception_ptr error) noexcept {
   c.report_unhandled(std::move(error));
 }
+
+bool is_deterministic(const crew& c) noexcept { return c.is_deterministic(); }
+std::uint32_t made_in_generation(const crew& c) noexcept { return c.made_in_generation(); }
+crew_reference::crew_reference(crew& c) noexcept : crew_(c) { c.retain(); }
+crew_reference::~crew_reference() { crew_.release(); }
 
 bool must_run_inline(crew& c) noexcept {
   const worker* const w = current_worker();

@@ -34,17 +34,33 @@ bool sleep::try_leave_surplus_seat() noexcept {
   return false;
 }
 
-sleep::counts sleep::lie_down(sleeper& self, sleep_kind kind, bool was_searching) noexcept {
-  // First lie down, then free the seat: a vacant seat always has somebody to be woken for it.
-  self.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_seq_cst);
+// The word after a seat was given up: it is vacant, unless there was one too many.
+std::uint64_t sleep::without_holder(std::uint64_t word) noexcept {
+  return unpack(word).surplus > 0 ? word - one_surplus : word + one_vacant;
+}
+
+// The word after a seat was taken: a vacant one, or else one too many.
+std::uint64_t sleep::with_holder(std::uint64_t word) noexcept {
+  return unpack(word).vacant > 0 ? word - one_vacant : word + one_surplus;
+}
+
+template <class Change>
+sleep::counts sleep::change_word(Change change) noexcept {
   std::uint64_t w = word_.load(std::memory_order_relaxed);
   std::uint64_t next = 0;
   do {
-    next = w - (was_searching ? one_searching : 0);
-    next = unpack(w).surplus > 0 ? next - one_surplus : next + one_vacant;
-    if (kind != sleep_kind::idle) next += one_suspended;
+    next = change(w);
   } while (!word_.compare_exchange_weak(w, next, std::memory_order_seq_cst));
   return unpack(next);
+}
+
+sleep::counts sleep::lie_down(sleeper& self, sleep_kind kind, bool was_searching) noexcept {
+  // First lie down, then free the seat: a vacant seat always has somebody to be woken for it.
+  self.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_seq_cst);
+  return change_word([=](std::uint64_t w) {
+    return without_holder(w) - (was_searching ? one_searching : 0) +
+           (kind != sleep_kind::idle ? one_suspended : 0);
+  });
 }
 
 wake_call sleep::wait(sleeper& self, sleep_kind kind) noexcept {
@@ -54,12 +70,6 @@ wake_call sleep::wait(sleeper& self, sleep_kind kind) noexcept {
   const auto call = static_cast<wake_call>(mine.wait());
   if (kind != sleep_kind::idle) word_.fetch_sub(one_suspended, std::memory_order_seq_cst);
   return call;
-}
-
-wake_call sleep::sleep_seatless(sleeper& self) noexcept {
-  self.kind.store(static_cast<std::uint32_t>(sleep_kind::idle), std::memory_order_seq_cst);
-  if (exits_now(self)) return wake_call::exit;
-  return wait(self, sleep_kind::idle);
 }
 
 // Either send_all_home() finds this worker asleep, or the worker finds exiting_ set. When both do,
@@ -110,12 +120,7 @@ bool sleep::try_claim_seat_to_search() noexcept {
 }
 
 void sleep::unclaim_seat() noexcept {
-  std::uint64_t w = word_.load(std::memory_order_relaxed);
-  std::uint64_t next = 0;
-  do {
-    next = w - one_searching;
-    next = unpack(w).surplus > 0 ? next - one_surplus : next + one_vacant;
-  } while (!word_.compare_exchange_weak(w, next, std::memory_order_seq_cst));
+  change_word([](std::uint64_t w) { return without_holder(w) - one_searching; });
 }
 
 bool sleep::call_somebody(sleeper* preferred) noexcept {
@@ -153,11 +158,7 @@ bool sleep::resume(sleeper& s) noexcept {
                                          std::memory_order_seq_cst, std::memory_order_seq_cst));
   // A waiter gets its seat back at once. Where none is vacant it overdraws, and the next worker
   // that finishes a job leaves.
-  std::uint64_t w = word_.load(std::memory_order_relaxed);
-  std::uint64_t next = 0;
-  do {
-    next = unpack(w).vacant > 0 ? w - one_vacant : w + one_surplus;
-  } while (!word_.compare_exchange_weak(w, next, std::memory_order_seq_cst));
+  change_word(with_holder);
   s.occupant().ring(static_cast<bell::message>(wake_call::resume));
   return true;
 }
@@ -183,32 +184,15 @@ sleeper* sleep::try_borrow_seat(bool& held) noexcept {
   return nullptr;
 }
 
-sleep::counts sleep::free_seat() noexcept {
-  std::uint64_t w = word_.load(std::memory_order_relaxed);
-  std::uint64_t next = 0;
-  do {
-    next = unpack(w).surplus > 0 ? w - one_surplus : w + one_vacant;
-  } while (!word_.compare_exchange_weak(w, next, std::memory_order_seq_cst));
-  return unpack(next);
-}
+sleep::counts sleep::free_seat() noexcept { return change_word(without_holder); }
 
 void sleep::set_seats(unsigned seats) noexcept {
   const unsigned before = seats_.exchange(seats, std::memory_order_seq_cst);
   for (unsigned i = before; i < seats; ++i) {
-    std::uint64_t w = word_.load(std::memory_order_relaxed);
-    std::uint64_t next = 0;
-    do {
-      next = unpack(w).surplus > 0 ? w - one_surplus : w + one_vacant;
-    } while (!word_.compare_exchange_weak(w, next, std::memory_order_seq_cst));
+    change_word(without_holder);
     wake_one();  // looks around, wakes the next one if there is work for two, sleeps otherwise
   }
-  for (unsigned i = seats; i < before; ++i) {
-    std::uint64_t w = word_.load(std::memory_order_relaxed);
-    std::uint64_t next = 0;
-    do {
-      next = unpack(w).vacant > 0 ? w - one_vacant : w + one_surplus;
-    } while (!word_.compare_exchange_weak(w, next, std::memory_order_seq_cst));
-  }
+  for (unsigned i = seats; i < before; ++i) change_word(with_holder);
 }
 
 bool sleep::all_seats_vacant() const noexcept {

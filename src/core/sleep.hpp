@@ -55,7 +55,8 @@ class sleep {
     unsigned searching, vacant, surplus, suspended;
   };
 
-  // `fenced`: every fork changes the word, so no fence has to reach it (deque::deque).
+  // `fenced`: every fork is followed by a full fence of its own, so none has to be sent to it
+  // (deque::deque).
   explicit sleep(unsigned seats, bool fenced = false) noexcept;
 
   // The pool's sleepers, before the first thread starts and again when one is added.
@@ -63,11 +64,12 @@ class sleep {
   void reserve(std::size_t count) { sleepers_.reserve(count); }
   void show_sleepers() noexcept;  // makes the ones added visible to wakers
 
-  // Somebody searches or a seat is vacant: a fork polls this word, and looks closer when
-  // demanded().
+  // What forks poll, see is_demanded().
   [[nodiscard]] const atomic<std::uint64_t>& word() const noexcept { return word_; }
-  static bool demanded(std::uint64_t word) noexcept {
-    return static_cast<std::uint32_t>(word) != 0;
+  // Read by a worker that has work to give away. seq_cst: where forks are fenced, a worker that
+  // lies down after this read sees the job that was made public before it.
+  [[nodiscard]] bool has_vacant_seat() const noexcept {
+    return unpack(word_.load(std::memory_order_seq_cst)).vacant > 0;
   }
 
   // -- called by seat holders ---------------------------------------------------------------------
@@ -108,8 +110,16 @@ class sleep {
     return {.call = wait(self, kind), .registered = registered};
   }
 
-  // As above for a worker whose seat is gone already, see try_leave_surplus_seat().
-  wake_call sleep_seatless(sleeper& self) noexcept;
+  // As sleep_idle() for a worker whose seat is gone already, see try_leave_surplus_seat(). It looks
+  // back too: a seat may have become vacant before it lay down, with nobody to call.
+  template <class HasWork>
+  wake_call sleep_seatless(sleeper& self, HasWork has_work) noexcept {
+    self.kind.store(static_cast<std::uint32_t>(sleep_kind::idle), std::memory_order_seq_cst);
+    if (exits_now(self)) return wake_call::exit;
+    fence_all_forks();
+    look_back(&self, has_work);
+    return wait(self, sleep_kind::idle);
+  }
   // Waits for the first call. The worker is born asleep.
   wake_call first_call(sleeper& self) noexcept { return wait(self, sleep_kind::idle); }
 
@@ -138,6 +148,8 @@ class sleep {
   void return_seat(sleeper& s, HasWork has_work) noexcept {
     s.borrowed = false;
     after_freeing(lie_down(s, sleep_kind::idle, /*was_searching=*/false), has_work);
+    // The pool has ended meanwhile, and did not find the worker in its bed.
+    if (exits_now(s)) s.home.ring(static_cast<bell::message>(wake_call::exit));
   }
 
   // -- called by the pool, one caller at a time ---------------------------------------------------
@@ -162,6 +174,11 @@ class sleep {
   static constexpr std::uint64_t one_surplus = std::uint64_t{1} << 32;
   static constexpr std::uint64_t one_suspended = std::uint64_t{1} << 48;
   static counts unpack(std::uint64_t word) noexcept;
+
+  static std::uint64_t without_holder(std::uint64_t word) noexcept;
+  static std::uint64_t with_holder(std::uint64_t word) noexcept;
+  template <class Change>
+  counts change_word(Change change) noexcept;
 
   void fence_all_forks() const noexcept {
     if (!fenced_) heavy_fence();

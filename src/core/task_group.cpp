@@ -1,6 +1,7 @@
 #include <weft/core/task_group.hpp>
 
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace weft {
@@ -19,7 +20,9 @@ task_group::task_group() : task_group(pool::here()) {}
 
 task_group::task_group(pool& p) : crew_(detail::crew_of(p)), owner_(this_thread()) {}
 
-task_group::~task_group() { wait_for_all(); }
+task_group::~task_group() {
+  if (!detail::is_abandoned(crew_)) wait_for_all();
+}
 
 std::uint64_t task_group::add() noexcept {
   if (this_thread() == owner_ && !settled_) return spawned_here_++;
@@ -49,7 +52,19 @@ void task_group::wait_for_all() noexcept {
 }
 
 void task_group::wait() {
+  if (detail::is_abandoned(crew_)) {
+    throw used_after_fork(
+        "weft: task_group::wait in a forked child: the group's jobs stayed in the parent; wait() "
+        "before the fork, or make a group on a pool of the child");
+  }
   wait_for_all();
+  if (stop_.stop_requested()) {
+    try {
+      stop_ = std::stop_source();
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+      // It stays stopped: jobs to come are dropped, and the next wait() says so.
+    }
+  }
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 

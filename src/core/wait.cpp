@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include <weft/base/assert.hpp>
 #include <weft/core/bell.hpp>
 #include <weft/core/crew_access.hpp>
@@ -23,6 +25,12 @@ class blocked_thread final : public waiter {
   bell bell_;
 };
 
+// A latch that cannot be registered at must be set.
+void require_one_waiter(const latch& done) noexcept {
+  WEFT_ASSERT(done.is_set(),
+              "two threads wait at one future, group or permit; wait at it from one");
+}
+
 // About 2 us. Longer would keep the CPU from the worker that is to be waited for.
 bool spin_briefly(const latch& done) noexcept {
   for (int i = 0; i < 100; ++i) {
@@ -38,8 +46,7 @@ void block(latch& done) noexcept {
   if (spin_briefly(done)) return;
   blocked_thread self;
   if (done.try_register(self)) return self.wait();
-  WEFT_ASSERT(done.is_set(),
-              "two threads wait at one future, group or permit; wait at it from one");
+  require_one_waiter(done);
 }
 
 }  // namespace
@@ -60,41 +67,74 @@ void wait_without_helping(latch& done) noexcept {
   }
 }
 
-void wait_for_result(latch& done, crew& c) noexcept {
-  if (done.is_set()) return;  // before the crew is looked at: it may be gone
-  if (c.is_deterministic()) {
-    wait_for_lending(done, c);
+namespace {
+
+// A pool without threads: the calling thread runs its jobs, in turns with others that do the same.
+template <class GivesUp>
+bool drive(crew& c, latch& done, GivesUp gives_up) noexcept {
+  if (current_crew() == &c) {
+    current_worker()->wait_until(done);
+    return true;
+  }
+  while (!done.is_set()) {
+    {
+      const seat_loan seat(c);
+      if (seat) current_worker()->run_until(done);
+    }
+    if (done.is_set()) break;
+    if (gives_up()) return false;
+    ::sched_yield();
+  }
+  return true;
+}
+
+// The worker that can help while this thread waits for something that is not its pool's own. One of
+// a deterministic pool cannot: there, only that pool's jobs may run.
+worker* helper() noexcept {
+  worker* const w = current_worker();
+  return w != nullptr && !w->home().is_deterministic() ? w : nullptr;
+}
+
+}  // namespace
+
+void wait_for_result(latch& done, crew& c, bool deterministic) noexcept {
+  if (done.is_set()) return;
+  if (deterministic) {
+    drive(c, done, [] { return false; });
+  } else if (worker* w = helper()) {
+    w->wait_until(done);
   } else {
-    wait_for(done);
+    block(done);
   }
 }
 
 void wait_for_lending(latch& done, crew& c) noexcept {
-  if (worker* w = current_worker()) {
-    w->wait_until(done);
+  if (c.is_deterministic()) {
+    drive(c, done, [] { return false; });
     return;
   }
+  if (worker* w = helper()) return w->wait_until(done);
   if (spin_briefly(done)) return;
   {
     const seat_loan seat(c);
-    if (seat) {
-      current_worker()->wait_until(done);
-      return;
-    }
+    if (seat) return current_worker()->wait_until(done);
   }
   block(done);
 }
 
-bool wait_for_until(latch& done, crew& c, std::chrono::steady_clock::time_point deadline) noexcept {
-  if (done.is_set()) return true;  // before the crew is looked at: it may be gone
-  if (c.is_deterministic()) {
-    wait_for_lending(done, c);
-    return true;
+bool wait_for_result_until(latch& done, crew& c, bool deterministic,
+                           std::chrono::steady_clock::time_point deadline) noexcept {
+  if (done.is_set()) return true;
+  if (deterministic) {
+    return drive(c, done, [=] { return std::chrono::steady_clock::now() >= deadline; });
   }
-  if (worker* w = current_worker()) return w->wait_until(done, deadline);
+  if (worker* w = helper()) return w->wait_until(done, deadline);
   if (spin_briefly(done)) return true;
   blocked_thread self;
-  if (!done.try_register(self)) return true;
+  if (!done.try_register(self)) {
+    require_one_waiter(done);
+    return true;
+  }
   if (self.wait_until(deadline)) return true;
   if (done.try_unregister(self)) return false;
   self.wait();  // set at the last moment: the setter holds our address until it has rung

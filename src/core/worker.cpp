@@ -71,8 +71,16 @@ worker::worker(crew& c, unsigned index, const atomic<std::uint64_t>& demand, boo
     : fork_context(fenced || c.is_deterministic() ? always_demanded : demand, fenced),
       crew_(c),
       index_(index),
-      random_(static_cast<std::minstd_rand::result_type>(
-          c.options().deterministic_seed.value_or(0x9e3779b9ULL * (index + 1)))) {}
+      random_state_(c.options().deterministic_seed.value_or(index)) {}
+
+// SplitMix64: every seed, also 0, gives a sequence of its own.
+std::uint64_t worker::random() noexcept {
+  random_state_ += 0x9e3779b97f4a7c15U;
+  std::uint64_t z = random_state_;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31);
+}
 
 // -- the loop -------------------------------------------------------------------------------------
 
@@ -150,7 +158,7 @@ job_ref worker::take_injected() noexcept {
 
 job_ref worker::steal_from_others() noexcept {
   const unsigned count = crew_.worker_count();
-  const unsigned start = static_cast<unsigned>(random_()) % count;
+  const unsigned start = static_cast<unsigned>(random() % count);
   for (unsigned i = 0; i < count; ++i) {
     worker& victim = crew_.worker_at((start + i) % count);
     if (&victim == this || !victim.queue().has_public_jobs()) continue;
@@ -221,13 +229,16 @@ void worker::offer_work() noexcept {
 }
 
 void worker::give_away() noexcept {
+  deque_owner own(queue_);
+  // The full fence between the push and the look for a sleeper, where membarrier is not to be had.
+  if (own.is_fenced()) own.publish_all();
   // Without a vacant seat nobody has to be woken, and whoever goes to bed looks for this job first.
-  const bool somebody_sleeps = crew_.beds().read().vacant > 0;
-  deque_owner(queue_).publish_some(somebody_sleeps ? 1 : least_batch_for_a_searcher);
+  const bool somebody_sleeps = crew_.beds().has_vacant_seat();
+  if (!own.is_fenced()) own.publish_some(somebody_sleeps ? 1 : least_batch_for_a_searcher);
   if (somebody_sleeps) crew_.announce_work();
   // The deterministic pool has no thieves. Now and then it plays one: some job runs to its end
   // here, as if it had been stolen and finished before the fork returned.
-  if (crew_.is_deterministic() && !at_nesting_limit() && random_() % 2 == 0) {
+  if (crew_.is_deterministic() && !at_nesting_limit() && random() % 2 == 0) {
     if (const job_ref job = draw_job()) execute_nested(job);
   }
 }
@@ -241,6 +252,7 @@ void fork_context::answer_demand(job& newest) {
   global_crew.store(&global, std::memory_order_release);
   global.require_open("join");
   if (worker* w = global.borrow_worker()) {
+    if (!global.is_open()) return global.return_worker(*w);
     occupy(w);
     w->entrance_ = &newest;
     w->fork(newest);
@@ -350,6 +362,14 @@ bool worker::wait_until(latch& done, std::chrono::steady_clock::time_point deadl
   return true;
 }
 
+void worker::run_until(const latch& done) noexcept {
+  while (!done.is_set()) {
+    const job_ref job = find_job();
+    if (!job) return;
+    execute(job);
+  }
+}
+
 void worker::run_all() noexcept {
   while (const job_ref job = find_job()) execute(job);
 }
@@ -393,7 +413,7 @@ bool worker::leave_surplus_seat() noexcept {
   publish_all();
   if (!crew_.beds().try_leave_surplus_seat()) return true;
   note_falling_asleep(worker_activity::asleep);
-  const wake_call call = crew_.beds().sleep_seatless(bed_);
+  const wake_call call = crew_.beds().sleep_seatless(bed_, [this] { return crew_.has_work(); });
   note_waking();
   searching_ = call == wake_call::search;
   return call != wake_call::exit;
@@ -417,6 +437,8 @@ void worker::sleep_at(latch& done) noexcept {
       crew_.beds().sleep_at(done, *this, bed_, kind, [this] { return crew_.has_work(); });
   note_waking();
   searching_ = slept.call == wake_call::search;
+  WEFT_ASSERT(slept.registered || done.is_set(),
+              "two threads wait at one future, group or permit; wait at it from one");
   if (!slept.registered || done.try_unregister(*this)) return;  // set before, or woken to help
   // The latch is set, and its setter is in wake() below, or was. It may not lose this worker, nor
   // the pool around it, before it has left: wait for its last word.
@@ -454,7 +476,7 @@ job_ref worker::draw_job() noexcept {
     drawn_.push_back(taken.job);
   }
   if (drawn_.empty()) return {};
-  std::swap(drawn_[random_() % drawn_.size()], drawn_.back());
+  std::swap(drawn_[random() % drawn_.size()], drawn_.back());
   const job_ref job = drawn_.back();
   drawn_.pop_back();
   return job;

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include <weft/base/atomic.hpp>
@@ -36,7 +35,8 @@ class worker final : public fork_context, private waiter {
   void wait_without_helping(latch& done) noexcept;
   // As above until the deadline; false when it came first. Does not sleep: it naps between looks.
   bool wait_until(latch& done, std::chrono::steady_clock::time_point deadline) noexcept;
-  // Runs jobs until none is left. For the deterministic pool.
+  // Runs jobs until the latch is set or none is left. For the deterministic pool.
+  void run_until(const latch& done) noexcept;
   void run_all() noexcept;
   // As deep in jobs begun while waiting as is allowed: spawn should call, wait should only block.
   [[nodiscard]] bool at_nesting_limit() const noexcept;
@@ -80,6 +80,7 @@ class worker final : public fork_context, private waiter {
   job_ref steal_from_others() noexcept;
   bool injector_is_due() noexcept;
   job_ref draw_job() noexcept;  // the deterministic pool's find_job()
+  std::uint64_t random() noexcept;
 
   void execute(job_ref ref) noexcept;
   void execute_nested(job_ref job) noexcept;
@@ -106,7 +107,7 @@ class worker final : public fork_context, private waiter {
   job* entrance_ = nullptr;      // the fork that lent this seat to a thread outside any pool
   unsigned since_injector_ = 0;  // jobs since the last look at the injector
   std::int64_t last_injector_look_ = 0;  // steady clock, ns
-  std::minstd_rand random_;
+  std::uint64_t random_state_;
   std::vector<job_ref> drawn_;  // deterministic pool: jobs taken out of the queues, not yet run
 
   alignas(64) sleeper bed_;

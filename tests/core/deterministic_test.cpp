@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -186,15 +187,73 @@ TEST_F(Deterministic, CancelDropsWhatIsLeft) {
   EXPECT_THROW(f.get(), cancelled);
 }
 
+TEST_F(Deterministic, SeedsThatDifferLittleGiveOrdersOfTheirOwn) {
+  const auto order = [](std::uint64_t seed) {
+    std::vector<int> ran;
+    pool p(seeded(seed));
+    for (int i = 0; i < 20; ++i) p.spawn([&ran, i] { ran.push_back(i); });
+    p.shutdown();
+    return ran;
+  };
+  EXPECT_NE(order(0), order(1));
+  EXPECT_NE(order(1), order(std::uint64_t{1} << 31));
+  EXPECT_NE(order(1), order(std::uint64_t{1} << 32));
+}
+
+TEST_F(Deterministic, SeveralThreadsMayRunInItInTurns) {
+  pool p(seeded(1));
+  std::vector<std::jthread> threads;
+  std::atomic<int> ran{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) p.run([&] { ++ran; });
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(ran, 400);
+}
+
+TEST_F(Deterministic, IsDrivenByAWorkerOfAnotherPoolThatWaitsForIt) {
+  pool other({.workers = 1});
+  pool p(seeded(1));
+  other.run([&] {
+    EXPECT_EQ(p.submit([] { return 3; }).get(), 3);
+    task_group group(p);
+    int ran = 0;
+    group.spawn([&] { ++ran; });
+    group.wait();
+    EXPECT_EQ(ran, 1);
+  });
+}
+
+TEST_F(Deterministic, MayWaitForAPoolWithThreads) {
+  pool other({.workers = 2});
+  pool p(seeded(1));
+  EXPECT_EQ(p.run([&] { return other.submit([] { return 3; }).get(); }), 3);
+  EXPECT_EQ(p.run([&] { return other.run([] { return 4; }); }), 4);
+}
+
+TEST_F(Deterministic, MakesRoomItselfWhenTheQueueIsFull) {
+  pool p({.max_pending = 1, .deterministic_seed = 1});
+  int ran = 0;
+  for (int i = 0; i < 5; ++i) p.spawn([&] { ++ran; });
+  EXPECT_EQ(ran, 4);
+  p.shutdown();
+  EXPECT_EQ(ran, 5);
+}
+
+TEST_F(Deterministic, ChecksItsOptions) {
+  EXPECT_THROW(pool({.nesting_limit = 0, .deterministic_seed = 1}), std::invalid_argument);
+}
+
 TEST(DeterministicDeathTest, WaitForWhatNeverHappensAborts) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {
-        pool other({.workers = 1});
-        std::latch never(1);
-        auto f = other.submit([&] { never.wait(); });
         pool p(seeded(1));
-        p.run([&] { f.wait(); });
+        future<void> itself;
+        itself = p.submit([&] { itself.wait(); });
+        p.shutdown();
       },
       "deterministic pool waits for something");
 }

@@ -10,6 +10,8 @@
 #include <latch>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -142,6 +144,44 @@ TEST_F(Fork, ForkWhileThePoolWorks) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(in_child([] { ::_exit(0); }), 0);
   over = true;
   EXPECT_GT(busy.get(), 0);
+}
+
+TEST_F(Fork, ChildThatWaitsForAJobOfTheParentGetsAnException) {
+  std::latch out(1);
+  auto f = p.submit([&] { out.wait(); });
+  auto g = std::make_unique<task_group>(p);
+  g->spawn([] {});
+  EXPECT_EQ(in_child([&] {
+              const bool get = throws_used_after_fork([&] { f.get(); });
+              const bool then = throws_used_after_fork([&] { std::move(f).then([] {}).get(); });
+              const bool group = throws_used_after_fork([&] { g->wait(); });
+              g.reset();  // does not wait
+              ::_exit(get && then && group ? 0 : 1);
+            }),
+            0);
+  out.count_down();
+}
+
+TEST_F(Fork, ChildMayUseAPoolOfItsOwnWhileTheParentAllocatesJobs) {
+  std::atomic<bool> stop{false};
+  std::jthread busy([&] {
+    while (!stop) {
+      std::vector<future<int>> futures;
+      for (int i = 0; i < 400; ++i) futures.push_back(p.submit([] { return 1; }));
+      for (auto& f : futures) f.get();
+    }
+  });
+  for (int round = 0; round < test::rounds(200); ++round) {
+    ASSERT_EQ(in_child([] {
+                pool q({.workers = 2});
+                std::vector<future<int>> futures;
+                for (int i = 0; i < 300; ++i) futures.push_back(q.submit([] { return 1; }));
+                for (auto& f : futures) f.get();
+                ::_exit(0);
+              }),
+              0);
+  }
+  stop = true;
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <latch>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -367,6 +369,93 @@ TEST_F(Future, ReadyOneIsSeenByManyOutsideThreads) {
       }
     });
   }
+}
+
+// Counts down when it dies, on whatever thread.
+struct mourner {
+  explicit mourner(std::atomic<int>& c) : alive(&c) { ++*alive; }
+  mourner(mourner&& other) noexcept : alive(std::exchange(other.alive, nullptr)) {}
+  ~mourner() {
+    if (alive != nullptr) --*alive;
+  }
+  std::atomic<int>* alive;
+};
+
+TEST_F(Future, IsReadyOnlyWhenWhatTheCallableHeldIsGone) {
+  for (int i = 0; i < test::rounds(20'000); ++i) {
+    std::atomic<int> alive{0};
+    p.submit([m = mourner(alive)] { return 1; }).get();
+    ASSERT_EQ(alive, 0);
+    p.submit([](const mourner&) { return 1; }, mourner(alive)).wait();
+    ASSERT_EQ(alive, 0);
+    p.submit([] { return 1; }).then([m = mourner(alive)](int x) { return x; }).get();
+    ASSERT_EQ(alive, 0);
+  }
+}
+
+TEST_F(Future, ThatIsStoppedReleasesWhatTheCallableHeld) {
+  hold();
+  std::atomic<int> alive{0};
+  auto f = p.submit([m = mourner(alive)] {});
+  f.request_stop();
+  EXPECT_EQ(alive, 0);
+  auto g = p.submit([] {}).then([m = mourner(alive)] {});
+  g.request_stop();
+  EXPECT_EQ(alive, 0);
+  let_go();
+}
+
+TEST_F(Future, LongChainIsCancelledWithoutRecursion) {
+  hold();
+  auto last = p.submit([] { return 0; });
+  for (int i = 0; i < test::rounds(1'000'000); ++i) {
+    last = std::move(last).then([](int x) { return x + 1; });
+  }
+  std::jthread ends([&] { p.shutdown(shutdown_mode::cancel); });
+  while (!p.stop_token().stop_requested()) std::this_thread::yield();
+  let_go();
+  EXPECT_THROW(last.get(), cancelled);
+}
+
+TEST_F(Future, ChainMadeOutsideIsAwaitedForSomeTimeAtTheNestingLimit) {
+  pool one({.workers = 1, .nesting_limit = 1});
+  one.run([&] {
+    auto outer = one.submit([&] {
+      auto f = one.submit([] { return 1; }).then([](int x) { return x + 1; });
+      EXPECT_TRUE(f.wait_for(1h));
+      return f.get();
+    });
+    EXPECT_EQ(outer.get(), 2);
+  });
+}
+
+TEST_F(Future, LongChainAtTheNestingLimitTakesTimeInProportion) {
+  pool one({.workers = 1, .nesting_limit = 1});
+  one.run([&] {
+    auto outer = one.submit([&] {
+      auto last = one.submit([] { return 0; });
+      const int links = test::rounds(200'000);  // by the square this would take minutes
+      for (int i = 0; i < links; ++i) last = std::move(last).then([](int x) { return x + 1; });
+      EXPECT_EQ(last.get(), links);
+    });
+    outer.get();
+  });
+}
+
+TEST_F(Future, CallablesAndResultsMayBeOverAligned) {
+  struct alignas(256) wide {
+    wide() { EXPECT_EQ(reinterpret_cast<std::uintptr_t>(this) % alignof(wide), 0U); }
+    wide(const wide& other) : value(other.value) {
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(this) % alignof(wide), 0U);
+    }
+    int value = 7;
+  };
+  wide w;
+  EXPECT_EQ(p.submit([w] { return w; }).get().value, 7);
+  EXPECT_EQ(p.submit([](const wide& x) { return x.value; }, w).get(), 7);
+  std::latch ran(1);
+  p.spawn([w, &ran] { ran.count_down(w.value / 7); });
+  ran.wait();
 }
 
 }  // namespace

@@ -101,5 +101,26 @@ TEST(LimiterDeathTest, DestroyedWhileAPermitIsOutAborts) {
       "outlive everything it limits");
 }
 
+TEST(Limiter, LongQueueOfCallbacksIsServedWithoutRecursion) {
+  limiter one(1);
+  int served = 0;
+  constexpr int count = 1'000'000;
+  {
+    const auto held = one.acquire();
+    for (int i = 0; i < count; ++i) one.acquire([&](limiter::permit) { ++served; });
+  }
+  EXPECT_EQ(served, count);
+}
+
+TEST(Limiter, AssigningAPermitGivesTheOldOneBackAtOnce) {
+  limiter two(2);
+  auto a = two.acquire();
+  auto b = two.acquire();
+  a = std::move(b);
+  EXPECT_EQ(two.in_use(), 1U);
+  EXPECT_TRUE(a);
+  EXPECT_FALSE(b);  // NOLINT(bugprone-use-after-move)
+}
+
 }  // namespace
 }  // namespace weft

@@ -1,5 +1,8 @@
 #include <weft/core/pool.hpp>
+#include <weft/core/task_group.hpp>
 
+#include <sched.h>
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <latch>
@@ -167,6 +170,26 @@ TEST_F(Resize, DownAndUpAgainUsesTheSameThreads) {
   p.resize(1);
   p.resize(8);
   EXPECT_EQ(p.stats().per_worker.size(), 8U);
+}
+
+TEST_F(Resize, FromAJobOfAPinnedPoolUsesAllCpusOfTheProcess) {
+  cpu_set_t allowed;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+  if (CPU_COUNT(&allowed) < 2) GTEST_SKIP() << "needs two CPUs";
+  pool q({.workers = 1, .max_workers = 2, .pin = true});
+  q.submit([&] { q.resize(2); }).get();
+  std::latch both(2);
+  std::array<int, 2> cpus{};
+  task_group g(q);
+  for (int& cpu : cpus) {
+    g.spawn([&] {
+      both.arrive_and_wait();
+      cpu = ::sched_getcpu();
+    });
+  }
+  while (!both.try_wait()) std::this_thread::yield();  // not by helping: two workers must come
+  g.wait();
+  EXPECT_NE(cpus[0], cpus[1]);
 }
 
 }  // namespace

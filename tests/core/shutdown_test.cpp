@@ -240,5 +240,31 @@ TEST(ShutdownDeathTest, DestroyingAPoolFromItsOwnJobAbortsWithAMessage) {
       "destroyed by one of its own jobs");
 }
 
+TEST_F(Shutdown, AgainstRunsOnOtherThreadsEndsAndRefusesThem) {
+  for (int round = 0; round < test::rounds(5000); ++round) {
+    pool q({.workers = 2});
+    std::atomic<int> spawned{0};
+    std::atomic<int> ran{0};
+    std::vector<std::jthread> guests;
+    std::latch ready(3);
+    for (int t = 0; t < 2; ++t) {
+      guests.emplace_back([&] {
+        ready.arrive_and_wait();
+        try {
+          q.run([&] {
+            q.spawn([&] { ++ran; });
+            ++spawned;
+          });
+        } catch (const pool_stopped&) {  // came too late
+        }
+      });
+    }
+    ready.arrive_and_wait();
+    q.shutdown();
+    guests.clear();
+    EXPECT_EQ(ran, spawned);
+  }
+}
+
 }  // namespace
 }  // namespace weft

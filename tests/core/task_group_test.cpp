@@ -268,5 +268,17 @@ TEST_F(TaskGroup, ManyThreadsUseGroupsOfOnePool) {
   }
 }
 
+TEST(TaskGroupStop, EndsWithTheWaitSoThatTheGroupCanBeUsedAgain) {
+  pool p({.workers = 2});
+  task_group g(p);
+  g.request_stop();
+  g.spawn([] {});
+  EXPECT_THROW(g.wait(), cancelled);
+  bool ran = false;
+  g.spawn([&] { ran = true; });
+  g.wait();
+  EXPECT_TRUE(ran);
+}
+
 }  // namespace
 }  // namespace weft

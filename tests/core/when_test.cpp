@@ -1,3 +1,4 @@
+#include <tuple>
 #include <weft/core/when.hpp>
 
 #include <gtest/gtest.h>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include <weft/weft.hpp>
+
+#include <support/scale.hpp>
 
 namespace weft {
 namespace {
@@ -95,6 +98,23 @@ TEST(When, WaitsOnTheOnlyWorkerAlsoAtTheNestingLimit) {
     return outer.get();
   });
   EXPECT_EQ(sum, 3);
+}
+
+TEST(When, ThePoolOfTheFirstMayGoBeforeTheOthersAreDone) {
+  pool slow({.workers = 1});
+  for (int round = 0; round < test::rounds(2000); ++round) {
+    std::latch out(1);
+    future<std::tuple<int, int>> both;
+    {
+      pool quick({.workers = 1});
+      both = when_all(quick.submit([] { return 1; }), slow.submit([&] {
+        out.wait();
+        return 2;
+      }));
+    }
+    out.count_down();
+    EXPECT_EQ(both.get(), std::tuple(1, 2));
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <latch>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -99,6 +100,22 @@ TEST_F(WithoutMembarrier, GroupsAndFuturesWork) {
     ASSERT_EQ(ran, 10);
     ASSERT_EQ(p.submit([] { return 1; }).then([](int x) { return x + 1; }).get(), 2);
   }
+}
+
+// The job is made public and somebody may be falling asleep: one of the two must see the other.
+TEST_F(WithoutMembarrier, SpawnedJobIsTakenWhileTheSpawnerIsBusy) {
+  pool eager({.workers = 2, .spin_limit = 0, .yield_limit = 1, .asymmetric_fences = false});
+  eager.run([&] {
+    for (int i = 0; i < test::rounds(100'000); ++i) {
+      std::atomic<bool> ran{false};
+      task_group g(eager);
+      g.spawn([&] { ran = true; });
+      for (int k = 0; k < (i * 7) % 150; ++k) asm volatile("");
+      while (!ran)
+        std::this_thread::yield();  // no wait that could help: the other worker must come
+      g.wait();
+    }
+  });
 }
 
 }  // namespace

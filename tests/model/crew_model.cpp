@@ -50,7 +50,7 @@ struct crew_suite_base {
         stop_searching(searching);
         finished.fetch_add(1);
         if (!beds->try_leave_surplus_seat()) continue;
-        if (beds->sleep_seatless(self) == wake_call::exit) return;
+        if (beds->sleep_seatless(self, [this] { return has_work(); }) == wake_call::exit) return;
         searching = true;
         continue;
       }
@@ -115,6 +115,78 @@ struct resize_up : crew_suite_base, rl::test_suite<resize_up, 3> {
     push();
     beds->set_seats(2);
     push();
+    shut_down();
+  }
+};
+
+// Smaller and larger again while a worker leaves its surplus seat. One job sits on the other seat
+// until the job has run that the leaving worker has left behind.
+struct resize_down_and_up : crew_suite_base, rl::test_suite<resize_down_and_up, 3> {
+  weft::atomic<int> started{0};
+  void before() { set_up(2); }
+  void after() { tear_down(3); }
+  void wait_until(weft::atomic<int>& counter, int value) {
+    rl::backoff pause;
+    while (counter.load() < value) pause.yield($);
+  }
+  void thread(unsigned i) {
+    if (i < 2) return run_worker_of_three_jobs(workers[i]);
+    push();
+    push();
+    wait_until(started, 2);
+    beds->set_seats(1);
+    beds->set_seats(2);
+    wait_until(finished, 3);
+    shut_down();
+  }
+  // As worker::push() does, with a queue that needs no fence.
+  void spawn() {
+    queue.fetch_add(1);
+    if (beds->has_vacant_seat()) beds->work_added();
+  }
+  void run_worker_of_three_jobs(sleeper& self) {
+    bool searching = false;
+    for (wake_call call = beds->first_call(self); call != wake_call::exit;) {
+      searching = searching || call == wake_call::search;
+      if (take()) {
+        stop_searching(searching);
+        const int place = started.fetch_add(1);
+        if (place == 0) wait_until(started, 3);
+        if (place == 1) spawn();
+        finished.fetch_add(1);
+        call = wake_call::resume;
+        if (beds->try_leave_surplus_seat()) {
+          call = beds->sleep_seatless(self, [this] { return has_work(); });
+        }
+      } else {
+        if (!searching) beds->start_searching();
+        searching = false;
+        call = beds->sleep_idle(self, [this] { return has_work(); });
+      }
+    }
+  }
+};
+
+// pool::run against shutdown: a guest that finds the door open is waited for, also with what it
+// leaves behind; one that comes later returns its seat, and the worker it belongs to goes home.
+struct guest_at_the_end : crew_suite_base, rl::test_suite<guest_at_the_end, 3> {
+  weft::atomic<bool> closed{false};
+  weft::atomic<int> accepted{0};
+  void before() { set_up(1, 1); }
+  void after() { tear_down(accepted.load()); }
+  void thread(unsigned i) {
+    if (i == 0) return run_worker(workers[0]);
+    if (i == 1) {
+      sleeper* const seat = beds->borrow_seat([this] { return has_work(); });
+      if (seat == nullptr) return;
+      if (!closed.load()) {
+        accepted.fetch_add(1);
+        push();
+      }
+      beds->return_seat(*seat, [this] { return has_work(); });
+      return;
+    }
+    closed.store(true);
     shut_down();
   }
 };
@@ -192,6 +264,8 @@ int main(int argc, char** argv) {
   run.run<drain>("shutdown: drains before it ends");
   run.run<resize_down>("resize: down while jobs run");
   run.run<resize_up>("resize: up while jobs run");
+  run.run<resize_down_and_up>("resize: down and up again");
+  run.run<guest_at_the_end>("shutdown: against a guest");
   run.run<wait_inside_a_job>("wait: inside a job, with one seat");
   return run.exit_code();
 }

@@ -145,4 +145,11 @@ class mutex {
   rl::mutex mutex_;
 };
 
+// The threads of a model are fibres of one thread.
+template <class Tag, class T>
+T& per_thread() noexcept {
+  static T values[8]{};
+  return values[rl::thread_index()];
+}
+
 }  // namespace weft

@@ -8,6 +8,8 @@
 #include <core/bell.cpp>
 #include <core/sleep.cpp>
 
+#include <weft/core/fork_context.hpp>
+
 namespace {
 
 using namespace weft::detail;
@@ -20,9 +22,9 @@ struct sleep_suite_base {
   weft::atomic<int> finished{0};
   int jobs = 0;
 
-  void set_up(unsigned seats, int count, unsigned beds_count = 2) {
+  void set_up(unsigned seats, int count, unsigned beds_count = 2, bool fenced = false) {
     jobs = count;
-    beds = std::make_unique<weft::detail::sleep>(seats);
+    beds = std::make_unique<weft::detail::sleep>(seats, fenced);
     workers = std::make_unique<sleeper[]>(beds_count);
     for (unsigned i = 0; i < beds_count; ++i) beds->add_sleeper(workers[i]);
     beds->show_sleepers();
@@ -44,7 +46,6 @@ struct sleep_suite_base {
     return false;
   }
   void finish_one() {
-    // While a seat is lent, the worker it belongs to cannot be sent home: the guest does it then.
     if (finished.fetch_add(1) + 1 == jobs) beds->send_all_home();
   }
 
@@ -56,9 +57,15 @@ struct sleep_suite_base {
   void push_from_job() {
     hidden.store(hidden.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     light_fence();
-    if (weft::detail::sleep::demanded(beds->word().load(std::memory_order_relaxed))) {
+    if (is_demanded(beds->word().load(std::memory_order_relaxed))) {
       beds->work_added();
     }
+  }
+
+  // As worker::give_away() does without membarrier: `hidden` is the deque's split.
+  void push_fenced() {
+    hidden.exchange(hidden.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+    if (beds->has_vacant_seat()) beds->work_added();
   }
 
   // worker::run(), with a search of one look.
@@ -136,7 +143,6 @@ struct fork_into_a_sleeping_pool : sleep_suite_base, rl::test_suite<fork_into_a_
     rl::backoff pause;
     while (finished.load() < 1) pause.yield($);
     beds->return_seat(*seat, [this] { return has_work(); });
-    beds->send_all_home();
   }
 };
 
@@ -154,7 +160,23 @@ struct fork_against_falling_asleep : sleep_suite_base,
     rl::backoff pause;
     while (finished.load() < 2) pause.yield($);
     beds->return_seat(*seat, [this] { return has_work(); });
-    beds->send_all_home();
+  }
+};
+
+// Without membarrier: a job is made public, then the word is read, and no fence is sent.
+struct fenced_fork_against_falling_asleep : sleep_suite_base,
+                                            rl::test_suite<fenced_fork_against_falling_asleep, 3> {
+  void before() { set_up(2, 2, 2, /*fenced=*/true); }
+  void after() { tear_down(); }
+  void thread(unsigned i) {
+    if (i < 2) return run_worker(workers[i]);
+    push_from_outside();
+    sleeper* const seat = beds->borrow_seat([this] { return has_work(); });
+    if (seat == nullptr) return push_from_outside();
+    push_fenced();
+    rl::backoff pause;
+    while (finished.load() < 2) pause.yield($);
+    beds->return_seat(*seat, [this] { return has_work(); });
   }
 };
 
@@ -180,6 +202,7 @@ int main(int argc, char** argv) {
   run.run<every_worker_is_called>("sleep: every worker is called");
   run.run<fork_into_a_sleeping_pool>("sleep: fork into a sleeping pool");
   run.run<fork_against_falling_asleep>("sleep: fork against falling asleep");
+  run.run<fenced_fork_against_falling_asleep>("sleep: fenced fork against falling asleep");
   run.run<guest_leaves_work>("sleep: a guest leaves work behind");
   return run.exit_code();
 }

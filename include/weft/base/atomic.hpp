@@ -15,5 +15,12 @@ template <class T>
 using atomic = std::atomic<T>;
 using mutex = std::mutex;
 
+// A variable of each thread, one for every Tag. T starts with its default value.
+template <class Tag, class T>
+T& per_thread() noexcept {
+  static constinit thread_local T value{};
+  return value;
+}
+
 }  // namespace weft
 #endif

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <stop_token>
 
@@ -37,16 +38,39 @@ void wait_for(latch& done) noexcept;
 // As above, but a worker gives its seat up and begins no other job.
 void wait_without_helping(latch& done) noexcept;
 // As wait_for(), for what a job of the crew makes: a deterministic pool is driven by whoever waits.
-void wait_for_result(latch& done, crew& c) noexcept;
+// Any other crew is not touched: it may be gone when the latch is set.
+void wait_for_result(latch& done, crew& c, bool deterministic) noexcept;
+// False when the deadline came first. A worker helps, but cannot be interrupted in a job.
+bool wait_for_result_until(latch& done, crew& c, bool deterministic,
+                           std::chrono::steady_clock::time_point deadline) noexcept;
 // As wait_for(); an outside thread lends itself to the crew while it waits, if a seat is vacant.
 void wait_for_lending(latch& done, crew& c) noexcept;
-// False when the deadline came first. A worker helps, but cannot be interrupted in a job.
-bool wait_for_until(latch& done, crew& c, std::chrono::steady_clock::time_point deadline) noexcept;
 
 [[nodiscard]] std::stop_token stop_token_of(crew& c) noexcept;
 void report_unhandled(crew& c, std::exception_ptr error) noexcept;
 // Throws used_after_fork in a forked child, pool_stopped after shutdown().
 void require_open(crew& c, const char* name);
+// In a forked child: the threads stayed in the parent.
+[[nodiscard]] bool is_abandoned(const crew& c) noexcept;
+// False after shutdown(). A seat borrowed before this said true is one that shutdown() waits for.
+[[nodiscard]] bool is_open(const crew& c) noexcept;
+
+[[nodiscard]] bool is_deterministic(const crew& c) noexcept;
+// Counts the forks of this process; and the count at which the crew was made.
+[[nodiscard]] std::uint32_t process_generation() noexcept;
+[[nodiscard]] std::uint32_t made_in_generation(const crew& c) noexcept;
+
+// Keeps a crew's memory after its pool has gone. A job that reaches it then runs where it is.
+class crew_reference {
+ public:
+  explicit crew_reference(crew& c) noexcept;
+  ~crew_reference();
+  crew_reference(const crew_reference&) = delete;
+  crew_reference& operator=(const crew_reference&) = delete;
+
+ private:
+  crew& crew_;
+};
 
 // While it lives, the calling thread is one of the crew's workers. Empty when no seat is vacant.
 class seat_loan {

@@ -9,6 +9,11 @@
 
 namespace weft::detail {
 
+// Of sleep::word(): somebody searches or a seat is vacant.
+[[nodiscard]] inline bool is_demanded(std::uint64_t word) noexcept {
+  return static_cast<std::uint32_t>(word) != 0;
+}
+
 // What a fork needs of the worker it runs on: the part of a worker that is inlined into user code.
 // Everything else is behind the functions below, in src/core/worker.cpp.
 //
@@ -26,7 +31,7 @@ class fork_context {
 
   // Somebody searches or a seat is vacant. relaxed: whoever acts on it reads it again.
   [[nodiscard]] bool work_wanted() const noexcept {
-    return static_cast<std::uint32_t>(demand_->load(std::memory_order_relaxed)) != 0;
+    return is_demanded(demand_->load(std::memory_order_relaxed));
   }
 
   // True when the job with that mark is back, unstarted, and the caller must run it.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -44,11 +45,11 @@ class future_state_base : public queued_job {
   void add_references(std::uint32_t count) noexcept;
   void release() noexcept;
   // Waits; a worker that may nest no deeper runs the job itself if nobody has begun it, or what it
-  // depends on.
-  void wait() noexcept;
-  // Runs this job, or one it is blocked on, if nobody has begun it. False when there is nothing to
-  // run.
-  bool run_here() noexcept;
+  // depends on. Throws used_after_fork when the job will never be done; `name` is the call to
+  // blame.
+  void wait(const char* name);
+  // As above; false when the deadline came first.
+  bool wait_until(std::chrono::steady_clock::time_point deadline, const char* name);
 
  protected:
   enum class phase : std::uint8_t {
@@ -57,12 +58,18 @@ class future_state_base : public queued_job {
     claimed,  // somebody runs or drops it, or has
   };
 
-  future_state_base(crew& c, phase first) noexcept : crew_(&c), phase_(first) { call = &called; }
+  future_state_base(crew& c, phase first) noexcept;
   virtual ~future_state_base() = default;
 
-  virtual void produce() noexcept = 0;  // run the callable, keep the outcome
+  // Runs the callable, keeps the outcome, and destroys the callable: what it holds is released
+  // before anybody learns that the job is done.
+  virtual void produce() noexcept = 0;
+  // Destroys the callable, which will not run, and forgets what it depends on.
+  virtual void abandon() noexcept = 0;
   virtual void fail(std::exception_ptr) noexcept = 0;
-  virtual bool run_an_input() noexcept { return false; }  // while blocked
+  // A job that this one is blocked on and that is not done, with a reference for the caller; or
+  // null.
+  virtual future_state_base* retain_input() noexcept { return nullptr; }
 
   void unblock() noexcept;
 
@@ -73,10 +80,16 @@ class future_state_base : public queued_job {
   // Whoever gets true runs or drops the job; the others leave it alone.
   [[nodiscard]] bool claim() noexcept;
   [[nodiscard]] bool claim_if_ready() noexcept;
+  void cancel() noexcept;  // by the claimer
+  void require_same_process(const char* name) const;
+  void run_here_if_at_the_limit() noexcept;
+  bool run_here() noexcept;
 
-  crew* crew_;
+  crew* crew_;  // may be gone, with its pool, when the job is done
   latch done_;
   atomic<std::uint32_t> references_{2};  // acq_rel: the last to go sees what the other did
+  const std::uint32_t process_;          // the fork generation it was made in
+  const bool deterministic_;             // the pool has no threads: whoever waits must do the work
   atomic<phase> phase_;                  // moved on by whoever unblocks, runs or drops the job
 };
 
@@ -112,8 +125,7 @@ class submitted_job final : public future_state<T>, public job_memory {
   template <class G, class... As>
   explicit submitted_job(crew& c, G&& f, As&&... args)
       : future_state<T>(c, future_state_base::phase::ready),
-        f_(std::forward<G>(f)),
-        args_(std::forward<As>(args)...) {
+        call_(std::in_place, std::forward<G>(f), std::forward<As>(args)...) {
     if constexpr (takes_stop_token<F, Args...>) this->stop_ = std::stop_source();
   }
 
@@ -121,25 +133,26 @@ class submitted_job final : public future_state<T>, public job_memory {
   void produce() noexcept override {
     if constexpr (takes_stop_token<F, Args...>) {
       // A pool that is cancelled asks its running jobs to stop.
-      std::stop_callback forward(stop_token_of(this->home()),
-                                 [this] { this->stop_.request_stop(); });
+      const std::stop_callback forward(stop_token_of(this->home()),
+                                       [this] { this->stop_.request_stop(); });
       call_it();
     } else {
       call_it();
     }
+    call_.reset();
   }
+  void abandon() noexcept override { call_.reset(); }
   void call_it() noexcept {
     this->result_.fill([this]() -> T {
       return std::apply(
-          [this](Args&&... args) -> T {
-            return invoke_with_token(this->stop_.get_token(), std::move(f_), std::move(args)...);
+          [this](F&& f, Args&&... args) -> T {
+            return invoke_with_token(this->stop_.get_token(), std::move(f), std::move(args)...);
           },
-          std::move(args_));
+          std::move(*call_));
     });
   }
 
-  F f_;
-  std::tuple<Args...> args_;
+  std::optional<std::tuple<F, Args...>> call_;
 };
 
 }  // namespace detail
@@ -149,8 +162,9 @@ class submitted_job final : public future_state<T>, public job_memory {
 // Threads: one at a time. Blocks: get() and wait(); a worker that waits runs other jobs meanwhile.
 // Errors: get() throws what the job threw, or cancelled; on a future without a result
 //   (default-made, moved from, or asked before) every member throws std::logic_error.
-// Lifetime: may outlive its job and be dropped without waiting; the job runs all the same. then()
-//   needs the pool alive.
+// Lifetime: may outlive its job and its pool, and be dropped without waiting; the job runs all the
+//   same. What the callable holds is destroyed before the future is ready. then() and when_all()
+//   need the pool alive; what they made does not.
 template <class T>
 class [[nodiscard]] future {
  public:
@@ -170,16 +184,15 @@ class [[nodiscard]] future {
   [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
   [[nodiscard]] bool ready() const { return state("future::ready").done().is_set(); }
 
-  void wait() const { state("future::wait").wait(); }
+  void wait() const { state("future::wait").wait("future::wait"); }
   // Whether the result is there. On a worker it helps meanwhile, which may take longer.
   template <class Rep, class Period>
   bool wait_for(std::chrono::duration<Rep, Period> time) const {
-    auto& s = state("future::wait_for");
-    return detail::wait_for_until(s.done(), s.home(), detail::deadline_after(time));
+    return state("future::wait_for").wait_until(detail::deadline_after(time), "future::wait_for");
   }
 
   T get() {
-    state("future::get").wait();
+    state("future::get").wait("future::get");
     const owner keep(std::exchange(state_, nullptr));
     if constexpr (std::is_void_v<T>) {
       keep.state->result().take();
@@ -257,8 +270,9 @@ class continuation final : public future_state<T>, public waiter, public job_mem
   template <class G>
   continuation(future_state<Before>& before, G&& f)
       : future_state<T>(before.home(), future_state_base::phase::blocked),
+        home_(before.home()),
         before_(&before),
-        f_(std::forward<G>(f)) {
+        f_(std::in_place, std::forward<G>(f)) {
     if constexpr (then_result<F, Before>::wants_token) this->stop_ = std::stop_source();
   }
 
@@ -272,17 +286,11 @@ class continuation final : public future_state<T>, public waiter, public job_mem
 
  private:
   ~continuation() override { forget_input(); }
-  bool run_an_input() noexcept override {
-    future_state<Before>* input = nullptr;
-    {
-      const std::lock_guard lock(input_mutex_);
-      if (before_ == nullptr) return false;
-      input = before_;
-      input->add_references(1);
-    }
-    const bool ran = input->run_here();
-    input->release();
-    return ran;
+  future_state_base* retain_input() noexcept override {
+    const std::lock_guard lock(input_mutex_);
+    if (before_ == nullptr || before_->done().is_set()) return nullptr;
+    before_->add_references(1);
+    return before_;
   }
   // As soon as it is used: a long chain must not be freed by recursion.
   void forget_input() noexcept {
@@ -299,19 +307,24 @@ class continuation final : public future_state<T>, public waiter, public job_mem
     } else {
       this->result_.fill([this]() -> T {
         if constexpr (std::is_void_v<Before>) {
-          return invoke_with_token(this->stop_.get_token(), std::move(f_));
+          return invoke_with_token(this->stop_.get_token(), std::move(*f_));
         } else {
-          return invoke_with_token(this->stop_.get_token(), std::move(f_),
+          return invoke_with_token(this->stop_.get_token(), std::move(*f_),
                                    before_->result().take());
         }
       });
     }
+    abandon();
+  }
+  void abandon() noexcept override {
+    f_.reset();
     forget_input();
   }
 
+  const crew_reference home_;  // its pool may go before the input is there
   std::mutex input_mutex_;
-  future_state<Before>* before_;  // guarded by input_mutex_ against run_an_input()
-  F f_;
+  future_state<Before>* before_;  // guarded by input_mutex_ against retain_input()
+  std::optional<F> f_;
 };
 
 }  // namespace detail

@@ -3,6 +3,12 @@
 #include <cstddef>
 #include <new>
 
+#if defined(__has_feature)
+#define WEFT_CLANG_SANITIZES (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define WEFT_CLANG_SANITIZES 0
+#endif
+
 namespace weft::detail {
 
 // Free blocks of one size, passed between threads as a whole.
@@ -19,6 +25,7 @@ struct job_magazine {
 // both ends free of atomics, and the lock of the depot out of the 99th percentile.
 //
 // Threads: any. A block may be freed by another thread than the one that took it.
+// Memory: blocks are used again, and never go back to the system.
 class job_memory {
  public:
   static void* operator new(std::size_t size) {
@@ -42,11 +49,23 @@ class job_memory {
     s.current->blocks[s.current->count++] = memory;
   }
 
+  // Over-aligned jobs are rare, and not pooled.
+  static void* operator new(std::size_t size, std::align_val_t alignment) {
+    return ::operator new(size, alignment);
+  }
+  static void operator delete(void* memory, std::size_t size, std::align_val_t alignment) noexcept {
+    ::operator delete(memory, size, alignment);
+  }
+
+  // Around fork(): the child must not inherit a lock that another thread held.
+  static void before_fork() noexcept;
+  static void after_fork() noexcept;
+
   // Hands what this thread has at hand to the others. Called when a thread ends.
   static void give_back() noexcept;
 
  private:
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || WEFT_CLANG_SANITIZES
   static constexpr bool pooled = false;  // a block used after its job must be seen
 #else
   static constexpr bool pooled = true;
@@ -62,6 +81,7 @@ class job_memory {
     job_magazine* reserve = nullptr;  // the one used before: full, or empty, or none
   };
 
+  static void give_back_at_thread_exit() noexcept;
   [[gnu::cold]] static void reload(shelf& s, std::size_t size_class);
   // False when there is no memory for a magazine to put blocks into.
   [[gnu::cold]] static bool unload(shelf& s, std::size_t size_class) noexcept;

@@ -86,7 +86,7 @@ class outcome {
   template <class F>
   void fill(F&& f) noexcept {
     try {
-      // The lambda lets the value be built in place: results that cannot move are fine.
+      // The lambda lets the value be built in place.
       state_.template emplace<1>(from_call{[&]() -> stored { return call_for_value(f); }});
     } catch (...) {
       state_.template emplace<2>(std::current_exception());

@@ -114,7 +114,8 @@ template <class A, class B>
 // Blocks: until both are done; meanwhile the worker runs other jobs, so do not hold a lock across
 // it
 //   that those could want.
-template <std::invocable A, std::invocable B>
+template <class A, class B>
+  requires std::invocable<A&> && std::invocable<B&>
 [[gnu::always_inline]] inline auto join(A&& a, B&& b) {
   constexpr bool both_void =
       std::is_void_v<std::invoke_result_t<A&>> && std::is_void_v<std::invoke_result_t<B&>>;

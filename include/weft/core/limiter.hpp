@@ -33,7 +33,8 @@ class limiter {
     permit() noexcept = default;
     permit(permit&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
     permit& operator=(permit&& other) noexcept {
-      std::swap(owner_, other.owner_);
+      permit given_back(std::move(*this));
+      owner_ = std::exchange(other.owner_, nullptr);
       return *this;
     }
     ~permit() {
@@ -78,8 +79,9 @@ class limiter {
   [[nodiscard]] bool take_or_queue(request& r) noexcept;
   // With mutex_ held: the requests that may go on now, out of the queue and counted.
   request* take_ready() noexcept;
-  // Without it: grants run user code.
+  // Without it: grants run user code, which may give permits back at once.
   void grant_all(request* ready) noexcept;
+  struct granting;
 
   mutable mutex mutex_;
   // Guarded by mutex_.

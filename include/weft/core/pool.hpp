@@ -24,7 +24,7 @@ namespace weft {
 enum class when_full : std::uint8_t {
   block,          // the caller waits until there is room
   reject,         // the caller gets a queue_full exception
-  run_in_caller,  // the caller runs the job itself
+  run_in_caller,  // the caller runs the job itself, outside the pool: pool::current() is not it
 };
 
 enum class shutdown_mode : std::uint8_t {
@@ -128,7 +128,7 @@ class pool {
   friend class task_group;
   friend detail::crew& detail::crew_of(pool& p) noexcept;
 
-  std::unique_ptr<detail::crew> crew_;
+  detail::crew* crew_;  // released, not deleted: see crew_reference
 };
 
 }  // namespace weft

@@ -22,11 +22,11 @@ auto pool::run(F&& f) -> run_result_t<F> {
   detail::require_open(c, "pool::run");
   {
     const detail::seat_loan seat(c);
-    if (seat) return call();
+    if (seat && detail::is_open(c)) return call();
   }
   detail::root_job<decltype(call)> job(call);
   detail::submit_job(c, job, "pool::run");
-  detail::wait_for(job.done());
+  detail::wait_for_result(job.done(), c, detail::is_deterministic(c));
   if constexpr (std::is_void_v<run_result_t<F>>) {
     job.take();
   } else {

@@ -42,7 +42,7 @@ class task_group {
     requires job_callable<F>
   void spawn(F&& f);
 
-  // The group can be used again afterwards.
+  // The group can be used again afterwards; a stop request ends with it.
   void wait();
 
   void request_stop() noexcept { stop_.request_stop(); }

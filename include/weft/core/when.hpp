@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -30,25 +31,24 @@ namespace detail {
 template <class Result, class Collect>
 class combined final : public future_state<Result> {
  public:
-  combined(crew& c, std::size_t count, std::size_t needed, Collect collect)
+  combined(crew& c, std::vector<future_state_base*> inputs, std::size_t needed, Collect collect)
       : future_state<Result>(c, future_state_base::phase::blocked),
+        home_(c),
         collect_(std::move(collect)),
-        arrivals_(count),
+        arrivals_(inputs.size()),
+        inputs_(std::move(inputs)),
         missing_(static_cast<std::ptrdiff_t>(needed)),
-        gate_(count == 0 ? 1 : 2) {}
+        gate_(inputs_.empty() ? 1 : 2) {
+    for (auto* input : inputs_) input->add_references(1);
+  }
 
-  void start(const std::vector<future_state_base*>& inputs) {
+  void start() noexcept {
     // Every input keeps this alive until it has arrived, needed or not.
-    this->add_references(static_cast<std::uint32_t>(inputs.size()));
-    {
-      const std::lock_guard lock(inputs_mutex_);
-      inputs_ = inputs;
-      for (auto* input : inputs_) input->add_references(1);
-    }
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
+    this->add_references(static_cast<std::uint32_t>(inputs_.size()));
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
       arrivals_[i].owner = this;
       arrivals_[i].index = i;
-      if (!inputs[i]->done().try_register(arrivals_[i])) arrivals_[i].wake();
+      if (!inputs_[i]->done().try_register(arrivals_[i])) arrivals_[i].wake();
     }
     one_of_two_done();
   }
@@ -82,24 +82,23 @@ class combined final : public future_state<Result> {
   }
   void produce() noexcept override {
     withdraw();
-    this->result_.fill([this]() -> Result { return collect_(last_); });
+    this->result_.fill([this]() -> Result { return (*collect_)(last_); });
+    abandon();
+  }
+  void abandon() noexcept override {
+    collect_.reset();
     forget_inputs();
   }
 
   ~combined() override { forget_inputs(); }
-  bool run_an_input() noexcept override {
-    for (std::size_t i = 0;; ++i) {
-      future_state_base* input = nullptr;
-      {
-        const std::lock_guard lock(inputs_mutex_);
-        if (i >= inputs_.size()) return false;
-        input = inputs_[i];
-        input->add_references(1);
-      }
-      const bool ran = input->run_here();
-      input->release();
-      if (ran) return true;
+  future_state_base* retain_input() noexcept override {
+    const std::lock_guard lock(inputs_mutex_);
+    for (auto* input : inputs_) {
+      if (input->done().is_set()) continue;
+      input->add_references(1);
+      return input;
     }
+    return nullptr;
   }
   // As soon as they are used: a long chain must not be freed by recursion.
   void forget_inputs() noexcept {
@@ -111,21 +110,22 @@ class combined final : public future_state<Result> {
     for (auto* input : inputs) input->release();
   }
 
-  Collect collect_;
-  std::mutex inputs_mutex_;
-  std::vector<future_state_base*> inputs_;  // guarded by inputs_mutex_ against run_an_input()
+  const crew_reference home_;  // its pool may go before the last input is there
+  std::optional<Collect> collect_;
   std::vector<arrival> arrivals_;
+  std::mutex inputs_mutex_;
+  std::vector<future_state_base*> inputs_;  // guarded by inputs_mutex_ against retain_input()
   atomic<std::ptrdiff_t> missing_;
   atomic<int> gate_;  // 2: neither has happened
   std::size_t last_ = 0;
 };
 
 template <class Result, class Collect>
-future<Result> start_combined(crew& c, const std::vector<future_state_base*>& inputs,
-                              std::size_t needed, Collect collect) {
-  auto* job = new combined<Result, Collect>(c, inputs.size(), needed, std::move(collect));
+future<Result> start_combined(crew& c, std::vector<future_state_base*> inputs, std::size_t needed,
+                              Collect collect) {
+  auto* job = new combined<Result, Collect>(c, std::move(inputs), needed, std::move(collect));
   future<Result> result = adopt_state<Result>(job);
-  job->start(inputs);
+  job->start();
   return result;
 }
 
@@ -150,11 +150,11 @@ template <class First, class... Rest>
 [[nodiscard]] auto when_all(future<First> first, future<Rest>... rest)
     -> future<std::tuple<detail::value_of<First>, detail::value_of<Rest>...>> {
   using result = std::tuple<detail::value_of<First>, detail::value_of<Rest>...>;
-  const std::vector<detail::future_state_base*> inputs{&state_of(first, "when_all"),
-                                                       &state_of(rest, "when_all")...};
+  std::vector<detail::future_state_base*> inputs{&state_of(first, "when_all"),
+                                                 &state_of(rest, "when_all")...};
   detail::crew& home = inputs.front()->home();
   return detail::start_combined<result>(
-      home, inputs, inputs.size(),
+      home, std::move(inputs), 1 + sizeof...(rest),
       [futures = std::tuple(std::move(first), std::move(rest)...)](std::size_t) mutable {
         return std::apply([](auto&... f) { return result{detail::value_from(f)...}; }, futures);
       });
@@ -164,9 +164,10 @@ template <class T>
 [[nodiscard]] auto when_all(std::vector<future<T>> futures)
     -> future<std::vector<detail::value_of<T>>> {
   using result = std::vector<detail::value_of<T>>;
-  const auto inputs = detail::states_of(futures, "when_all");
+  auto inputs = detail::states_of(futures, "when_all");
+  const std::size_t count = inputs.size();
   detail::crew& home = inputs.empty() ? detail::crew_of(pool::here()) : inputs.front()->home();
-  return detail::start_combined<result>(home, inputs, inputs.size(),
+  return detail::start_combined<result>(home, std::move(inputs), count,
                                         [futures = std::move(futures)](std::size_t) mutable {
                                           result values;
                                           values.reserve(futures.size());
@@ -176,18 +177,21 @@ template <class T>
                                         });
 }
 
-// The first value to come, or the exception if that is what came. The others go on, and are handed
-// back. Errors: std::invalid_argument when there is nothing to wait for.
+// The first value to come, with the others, which go on and are handed back. If the first to come
+// is an exception, get() throws it, and the others are let go: they go on all the same.
+// Errors: std::invalid_argument when there is nothing to wait for.
 template <class T>
 [[nodiscard]] auto when_any(std::vector<future<T>> futures) -> future<when_any_result<T>> {
   if (futures.empty()) {
     throw std::invalid_argument(
         "weft: when_any of no futures would never be ready; pass at least one");
   }
-  const auto inputs = detail::states_of(futures, "when_any");
+  static_assert(!std::is_reference_v<T>,
+                "weft: when_any takes futures of values; a reference cannot be kept in its result");
+  auto inputs = detail::states_of(futures, "when_any");
   detail::crew& home = inputs.front()->home();
   return detail::start_combined<when_any_result<T>>(
-      home, inputs, 1, [futures = std::move(futures)](std::size_t first) mutable {
+      home, std::move(inputs), 1, [futures = std::move(futures)](std::size_t first) mutable {
         auto value = detail::value_from(futures[first]);
         return when_any_result<T>{
             .index = first, .value = std::move(value), .others = std::move(futures)};
