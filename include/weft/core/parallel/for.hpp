@@ -20,6 +20,15 @@ concept index_body = std::invocable<F&, I>;
 template <class F, class I>
 concept block_body = std::invocable<F&, I, I>;
 
+namespace detail {
+// A variable, so that compilers print its name when a body fits neither.
+template <class F, class I>
+inline constexpr bool body_takes_an_index_or_first_and_last = index_body<F, I> || block_body<F, I>;
+}  // namespace detail
+
+template <class F, class I>
+concept loop_body = detail::body_takes_an_index_or_first_and_last<F, I>;
+
 // for (i = first; i < last; ++i) body(i), with the iterations shared out among idle workers.
 //
 //   weft::parallel_for(0, n, [&](std::size_t i) { y[i] = f(x[i]); });
@@ -33,7 +42,7 @@ concept block_body = std::invocable<F&, I, I>;
 //   not begun are left out.
 // Cancellation: options.stop; throws cancelled unless every iteration was done.
 template <std::integral A, std::integral B, class F>
-  requires index_body<F, std::common_type_t<A, B>> || block_body<F, std::common_type_t<A, B>>
+  requires loop_body<F, std::common_type_t<A, B>>
 void parallel_for(A first, B last, F&& body, const parallel_options& options = {}) {
   using index = std::common_type_t<A, B>;
   if (static_cast<index>(first) >= static_cast<index>(last)) return;

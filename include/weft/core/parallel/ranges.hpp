@@ -11,14 +11,26 @@
 #include <type_traits>
 
 namespace weft {
+namespace detail {
+
+// Variables and not concepts: of a variable that is false compilers print the name.
+template <class I>
+inline constexpr bool elements_are_objects = std::is_lvalue_reference_v<std::iter_reference_t<I>>;
+template <class I>
+inline constexpr bool elements_can_be_assigned =
+    elements_are_objects<I> && !std::is_const_v<std::remove_reference_t<std::iter_reference_t<I>>>;
+template <class I>
+inline constexpr bool elements_are_no_packed_bits =
+    elements_are_objects<I> ||
+    std::is_same_v<std::remove_cvref_t<std::iter_reference_t<I>>, std::iter_value_t<I>>;
+
+}  // namespace detail
 
 // Elements that several threads may touch at the same time: objects, or values that are computed.
 // The packed bits of std::vector<bool> are neither, since neighbours share a byte.
 template <class I>
 concept parallel_iterator =
-    std::random_access_iterator<I> &&
-    (std::is_lvalue_reference_v<std::iter_reference_t<I>> ||
-     std::same_as<std::remove_cvref_t<std::iter_reference_t<I>>, std::iter_value_t<I>>);
+    std::random_access_iterator<I> && detail::elements_are_no_packed_bits<I>;
 
 // What the parallel algorithms work on: any element can be reached at once, and the number of
 // elements is known. std::vector, std::array, std::span, std::deque, std::views::iota(0, n), ...
@@ -28,9 +40,8 @@ concept parallel_range = std::ranges::random_access_range<R> && std::ranges::siz
 
 // A place that results are assigned to.
 template <class I, class T>
-concept parallel_output =
-    std::random_access_iterator<I> && std::is_lvalue_reference_v<std::iter_reference_t<I>> &&
-    std::indirectly_writable<I, T>;
+concept parallel_output = std::random_access_iterator<I> && detail::elements_are_objects<I> &&
+                          std::indirectly_writable<I, T>;
 
 namespace detail {
 

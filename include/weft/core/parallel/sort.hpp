@@ -17,8 +17,8 @@ namespace weft {
 // is a strict weak order.
 template <class R, class Comp, class Proj>
 concept parallel_sortable =
-    parallel_range<R> && std::sortable<std::ranges::iterator_t<R>, Comp, Proj> &&
-    std::is_lvalue_reference_v<std::ranges::range_reference_t<R>>;
+    parallel_range<R> && detail::elements_can_be_assigned<std::ranges::iterator_t<R>> &&
+    std::sortable<std::ranges::iterator_t<R>, Comp, Proj>;
 
 namespace detail {
 
