@@ -67,6 +67,26 @@ function(weft_add_script_test)
   set_tests_properties(${ARG_NAME} PROPERTIES RUN_SERIAL ON)
 endfunction()
 
+# weft_add_compile_fail_tests(LAYER <layer> DIRECTORY <directory>)
+#
+# One ctest entry, compile_fail_<name>, for each source in a directory: it must not compile, and the
+# compiler must say why. tests/support/compile_fail.py tells how a source says what it expects.
+function(weft_add_compile_fail_tests)
+  cmake_parse_arguments(PARSE_ARGV 0 ARG "" "LAYER;DIRECTORY" "")
+  weft_require_arguments(weft_add_compile_fail_tests LAYER DIRECTORY)
+  if(WEFT_SANITIZE)
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${ARG_DIRECTORY}/*.cpp")
+  foreach(source IN LISTS sources)
+    get_filename_component(name "${source}" NAME_WE)
+    add_test(NAME compile_fail_${name}
+             COMMAND "${PROJECT_SOURCE_DIR}/tests/support/compile_fail.py" "${source}"
+                     "${CMAKE_CXX_COMPILER}" -std=c++20 "-I${PROJECT_SOURCE_DIR}/include")
+    weft_set_test_properties(compile_fail_${name} LABELS ${ARG_LAYER})
+  endforeach()
+endfunction()
+
 # Builds one translation unit per public header that includes nothing else.
 function(weft_check_headers_compile_alone)
   if(WEFT_SANITIZE)
