@@ -14,6 +14,8 @@ struct options {
   // Rounds of `bench::spin` that take one microsecond. The driver measures it once and hands the
   // same figure to every program: a task of "100 us" is then the same work for every library.
   double rounds_per_us = 400.0;
+  // Which of its problem's instances a program is to run, where one program has several.
+  std::string_view instance;
 };
 
 [[noreturn]] inline void fail(const char* what) {
@@ -39,8 +41,10 @@ inline options parse(int argc, char** argv) {
       parsed.threads = std::atoi(argv[++i]);
     } else if (flag == "--rounds-per-us" && i + 1 < argc) {
       parsed.rounds_per_us = std::atof(argv[++i]);
+    } else if (flag == "--instance" && i + 1 < argc) {
+      parsed.instance = argv[++i];
     } else {
-      fail("usage: [--threads N] [--quick] [--rounds-per-us X]");
+      fail("usage: [--threads N] [--quick] [--rounds-per-us X] [--instance NAME]");
     }
   }
   if (parsed.threads < 1 || parsed.rounds_per_us <= 0)
