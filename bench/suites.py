@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 
-LIBRARIES = ["serial", "weft", "tbb", "openmp", "rayon", "threads"]
+LIBRARIES = ["serial", "weft", "tbb", "stdpar", "openmp", "gnu", "rayon", "threads"]
 USABLE = len(os.sched_getaffinity(0))
 
 
@@ -14,7 +14,11 @@ class Work:
     libs: tuple = ("serial", "weft", "tbb", "openmp", "rayon")
     threads: tuple = tuple(sorted({1, 2, USABLE}))
     # Where the programs are: bin/<program>_<lib>, or for Rayon `bin/rayon <program>`. By default the work's name.
+    # Several programs share one table, a column each.
+    program: str = ""
     programs: tuple = ()
+    # Which instance of its problem the program is to run, where it has several.
+    instance: str = ""
     # (program, suffix of the work): more strategies in the same table, lib `threads`, work `<name>_<suffix>`.
     variants: tuple = ()
     # Metric that is compared with serial code.
@@ -69,4 +73,43 @@ CORE = [
          threads=(*range(1, USABLE + 1), 2 * USABLE), programs=("fib", "uts"), fixed_threads=True),
 ]
 
-SUITES = {"core": CORE}
+
+def algorithm(name, title, libs, program, instance="", **more):
+    """A work of the suite `parallel`: the program is in parallel/<program>; 4 threads are more than cores."""
+    return Work(name, title, libs=("serial", "weft", *libs), threads=(1, 2, 4), program=f"parallel_{program}",
+                instance=instance, **more)
+
+
+LOOPS = ("tbb", "stdpar", "openmp")
+FOLDS = ("tbb", "stdpar", "openmp", "gnu")
+SORTS = ("tbb", "stdpar", "gnu")
+OUTSIDE = ("time: called inside the pool or arena; outside: by the main thread, for weft on pool::global(), for\n"
+           "tbb in an arena of at most as many threads as cores. For openmp there is no difference.")
+
+PARALLEL = [
+    algorithm("loop10^8", "y = 2 x + b over 10^8 floats, quick: 10^7", LOOPS, "loop", "10^8"),
+    algorithm("loop10^5", "the same over 10^5 floats, one call of many back to back", LOOPS, "loop", "10^5"),
+    algorithm("loop10^3", "the same over 1,000 floats", LOOPS, "loop", "10^3", note=OUTSIDE),
+    algorithm("loop100", "the same over 100 floats", ("tbb", "openmp"), "loop", "100", note=OUTSIDE),
+    algorithm("loop10", "the same over 10 floats", ("tbb", "openmp"), "loop", "10", note=OUTSIDE),
+    algorithm("skew", "20,000 items, quick: 10,000, cost in proportion to the index; a plain loop", LOOPS, "skew"),
+    algorithm("reduce10^8", "sum of 10^8 32 bit integers, quick: 10^7", FOLDS, "reduce", "10^8"),
+    algorithm("reduce10^5", "sum of 10^5 32 bit integers, one call of many back to back", FOLDS, "reduce", "10^5"),
+    algorithm("scan10^8", "prefix sums of 10^8 32 bit integers, quick: 10^7", FOLDS, "scan"),
+    algorithm("find_hit10", "first match in 10^8 integers, quick: 10^7, a tenth of the way in", ("stdpar", "gnu"),
+              "find", "hit10"),
+    algorithm("find_none", "the same without a match", ("stdpar", "gnu"), "find", "none"),
+    algorithm("sort_random10^7", "10^7 random integers, quick: 10^6", SORTS, "sort", "random10^7"),
+    algorithm("sort_sorted10^7", "10^7 sorted integers, quick: 10^6", SORTS, "sort", "sorted10^7"),
+    algorithm("sort_few10^7", "10^7 integers of 16 values, quick: 10^6", SORTS, "sort", "few10^7"),
+    algorithm("sort_random10^5", "10^5 random integers", SORTS, "sort", "random10^5"),
+    algorithm("sort_strings10^6", "10^6 random strings of 4 to 27 letters, quick: 10^5", SORTS, "sort", "strings10^6"),
+    algorithm("stable_sort_random10^7", "10^7 random integers, quick: 10^6, keeping the order of equal ones",
+              ("stdpar", "gnu"), "stable_sort", "random10^7"),
+    algorithm("nested", "a loop over 1,000 rows, quick: 100, each a loop over 1,000 floats", LOOPS, "nested",
+              note="openmp: an inner parallel loop runs with one thread, as is its default."),
+]
+
+SUITES = {"core": CORE, "parallel": PARALLEL}
+# Without --quick and --repetitions.
+REPETITIONS = {"core": 7, "parallel": 9}
