@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <weft/base/atomic.hpp>
+#include <weft/base/cpu_map.hpp>
 #include <weft/core/injector.hpp>
 #include <weft/core/pool.hpp>
 
@@ -65,6 +66,7 @@ class crew {
     return started_.load(std::memory_order_acquire);  // pairs with start_worker()
   }
   [[nodiscard]] worker& worker_at(unsigned index) noexcept { return *workers_[index]; }
+  [[nodiscard]] const base::cpu_map& cpus() const noexcept { return cpus_; }
   [[nodiscard]] pool& owner() noexcept { return owner_; }
   void room_made() noexcept;
   // Work was made visible: somebody may have to be woken for it.
@@ -88,6 +90,8 @@ class crew {
   const bool fenced_;
   cpu_set_t allowed_cpus_;       // of the thread that made the pool
   const std::uint32_t process_;  // the fork generation it was made in, see is_abandoned()
+
+  const base::cpu_map& cpus_ = base::cpu_map::of_this_machine();
 
   class sleep sleep_;
   class injector injector_;

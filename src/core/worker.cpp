@@ -9,31 +9,11 @@
 #include <weft/base/assert.hpp>
 
 #include "crew.hpp"
+#include "victims.hpp"
 
 namespace weft::detail {
 
 namespace {
-
-// A fork that finds this word takes the slow path every time: in a crew without asymmetric fences,
-// and on threads that are no workers.
-constinit const atomic<std::uint64_t> always_demanded{1};
-
-constinit atomic<std::uintptr_t> outside_slot{0};
-struct outside_context final : fork_context {
-  constexpr outside_context() noexcept : fork_context(no_worker{}, outside_slot, always_demanded) {}
-};
-
-// Never destroyed: threads may outlive the static objects of this file.
-union immortal {
-  constexpr immortal() noexcept : context() {}
-  ~immortal() {}  // NOLINT(modernize-use-equals-default)
-  outside_context context;
-};
-constinit immortal outside;
-
-// Set by the first fork outside any pool, so that a loop can ask without making one. Publishes the
-// crew.
-constinit atomic<crew*> global_crew{nullptr};
 
 // A searcher spins and can wait for a few spawned jobs more; handing it every single one costs both
 // sides a cache miss a job. It seizes what it does not get.
@@ -55,20 +35,9 @@ std::int64_t now_ns() noexcept {
 
 }  // namespace
 
-constinit thread_local fork_context* current_context = &outside.context;
-
-worker* current_worker() noexcept {
-  return current_context == &outside.context ? nullptr : static_cast<worker*>(current_context);
-}
-
-worker* occupy(worker* w) noexcept {
-  worker* const before = current_worker();
-  current_context = w != nullptr ? w : static_cast<fork_context*>(&outside.context);
-  return before;
-}
-
 worker::worker(crew& c, unsigned index, const atomic<std::uint64_t>& demand, bool fenced)
-    : fork_context(fenced || c.is_deterministic() ? always_demanded : demand, fenced),
+    : fork_context(fenced || c.is_deterministic() ? always_demanded : demand, fenced,
+                   c.is_deterministic()),
       crew_(c),
       index_(index),
       random_state_(c.options().deterministic_seed.value_or(index)) {}
@@ -157,21 +126,36 @@ job_ref worker::take_injected() noexcept {
 }
 
 job_ref worker::steal_from_others() noexcept {
+  const base::cpu_map& map = crew_.cpus();
+  if (!map.is_flat()) note_place();
   const unsigned count = crew_.worker_count();
-  const unsigned start = static_cast<unsigned>(random() % count);
-  for (unsigned i = 0; i < count; ++i) {
-    worker& victim = crew_.worker_at((start + i) % count);
-    if (&victim == this || !victim.queue().has_public_jobs()) continue;
-    const steal_result loot = victim.queue().steal_batch(deque_owner(queue_));
-    if (loot.status != steal_status::stolen) continue;
-    bump(stolen_, loot.count);
-    if (weft::observer* o = crew_.options().observer) [[unlikely]] {
-      o->job_stolen(index_, victim.index_);
-    }
-    offer_work();
-    return loot.job;
+  job_ref found;
+  visit_victims(
+      map, index_, count, static_cast<unsigned>(random() % count),
+      [this](unsigned i) { return crew_.worker_at(i).cpu_.load(std::memory_order_relaxed); },
+      [&](unsigned i) {
+        found = steal_from(crew_.worker_at(i));
+        return static_cast<bool>(found);
+      });
+  return found;
+}
+
+job_ref worker::steal_from(worker& victim) noexcept {
+  if (!victim.queue().has_public_jobs()) return {};
+  const steal_result loot = victim.queue().steal_batch(deque_owner(queue_));
+  if (loot.status != steal_status::stolen) return {};
+  bump(stolen_, loot.count);
+  if (weft::observer* o = crew_.options().observer) [[unlikely]] {
+    o->job_stolen(index_, victim.index_);
   }
-  return {};
+  offer_work();
+  return loot.job;
+}
+
+// A worker that is not pinned moves about; where it looks for work is where its jobs are.
+void worker::note_place() noexcept {
+  const int cpu = ::sched_getcpu();
+  if (cpu >= 0) cpu_.store(static_cast<unsigned>(cpu), std::memory_order_relaxed);
 }
 
 void worker::execute(job_ref ref) noexcept {
@@ -243,69 +227,12 @@ void worker::give_away() noexcept {
   }
 }
 
-void fork_context::answer_demand(job& newest) {
-  if (worker* w = current_worker()) return w->give_away();
-  // A thread outside any pool. It takes a seat of the global one until the join comes to
-  // take_back_or_wait(), as it must: its mark is not one of this worker's. When every seat is taken
-  // nothing is forked, and both sides run here.
-  crew& global = crew_of(pool::global());
-  global_crew.store(&global, std::memory_order_release);
-  global.require_open("join");
-  if (worker* w = global.borrow_worker()) {
-    if (!global.is_open()) return global.return_worker(*w);
-    occupy(w);
-    w->entrance_ = &newest;
-    w->fork(newest);
-  }
-}
-
-demand look_for_demand() noexcept {
-  worker* const w = current_worker();
-  if (w == nullptr) {
-    crew* const c = global_crew.load(std::memory_order_acquire);
-    return c == nullptr ? demand::asleep : c->idle_demand();
-  }
-  if (w->home().is_deterministic()) return demand::scripted;
-  if (w->queue().has_public_jobs()) return demand::none;
-  return w->home().idle_demand();
-}
-
 void worker::run_inline(queued_job& job) noexcept {
   count_spawn();
   execute_nested(job_ref::batchable(job));
 }
 
 // -- waiting --------------------------------------------------------------------------------------
-
-bool fork_context::take_back_or_wait(job& j, latch& done) noexcept {
-  worker* const w = current_worker();
-  if (w == nullptr) return true;  // nothing was forked
-  worker& self = *w;
-  if (self.entrance_ == &j) {
-    self.entrance_ = nullptr;
-    if (self.take_back_or_wait(j, done)) j.call(j, job_fate::run);
-    occupy(nullptr);
-    self.crew_.return_worker(self);
-    return false;
-  }
-  deque_owner own(self.queue_);
-  while (!done.is_set()) {
-    // What the left side spawned lies above j: queued jobs, for the forks inside it are joined. A
-    // fork that is not j is an older one, and j is gone.
-    const job_ref above = own.newest();
-    if (!above || (!above.is_batchable() && above.get() != &j)) break;
-    const job_ref newest = own.pop();
-    if (!newest) break;
-    if (newest.get() == &j) return true;
-    if (self.may_help()) {
-      self.execute_nested(newest);
-    } else {
-      self.give_back(static_cast<queued_job&>(*newest.get()));
-    }
-  }
-  self.wait_until(done);
-  return false;
-}
 
 void worker::wait_until(latch& done) noexcept {
   for (unsigned round = 0; !done.is_set();) {

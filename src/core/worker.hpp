@@ -78,6 +78,8 @@ class worker final : public fork_context, private waiter {
   job_ref take_own() noexcept;
   job_ref take_injected() noexcept;
   job_ref steal_from_others() noexcept;
+  job_ref steal_from(worker& victim) noexcept;
+  void note_place() noexcept;
   bool injector_is_due() noexcept;
   job_ref draw_job() noexcept;  // the deterministic pool's find_job()
   std::uint64_t random() noexcept;
@@ -114,7 +116,8 @@ class worker final : public fork_context, private waiter {
   // Set last by the thread that woke us from a latch; until then it may still touch this worker.
   atomic<bool> delivered_{false};
   counter spawned_{0}, executed_{0}, stolen_{0}, injected_{0}, dropped_{0}, parks_{0}, wakes_{0};
-  atomic<std::uint32_t> nesting_{0};                           // written by the occupant
+  atomic<std::uint32_t> nesting_{0};  // written by the occupant
+  atomic<unsigned> cpu_{0};           // where it looked for work last; a hint for thieves
   atomic<worker_activity> activity_{worker_activity::asleep};  // written by the occupant
 };
 

@@ -34,6 +34,9 @@ class fork_context {
     return is_demanded(demand_->load(std::memory_order_relaxed));
   }
 
+  // Of a deterministic pool, where clocks must decide nothing.
+  [[nodiscard]] bool is_scripted() const noexcept { return scripted_; }
+
   // True when the job with that mark is back, unstarted, and the caller must run it.
   [[nodiscard]] bool take_back(std::int64_t mark) noexcept {
     return deque_owner(queue_).try_take_back(mark);
@@ -44,22 +47,25 @@ class fork_context {
   [[nodiscard]] bool take_back_or_wait(job& j, latch& done) noexcept;
 
  protected:
-  fork_context(const atomic<std::uint64_t>& demand, bool fenced)
-      : queue_(deque::initial_capacity, fenced), demand_(&demand) {}
+  fork_context(const atomic<std::uint64_t>& demand, bool fenced, bool scripted)
+      : queue_(deque::initial_capacity, fenced), demand_(&demand), scripted_(scripted) {}
   // Of all threads that are no workers. Work is always wanted there, so that a fork comes to
   // answer_demand(), which lends the thread to pool::global(): the fast path need not ask.
   struct no_worker {};
   constexpr fork_context(no_worker, atomic<std::uintptr_t>& slot,
                          const atomic<std::uint64_t>& demand) noexcept
-      : queue_(deque::bottomless{}, slot), demand_(&demand) {}
+      : queue_(deque::bottomless{}, slot), demand_(&demand), scripted_(false) {}
   ~fork_context() = default;
 
   // Somebody has no work: make a job public and see to it that it is looked for. `newest` has just
   // been pushed. Throws nothing on a worker; elsewhere what making pool::global() throws.
   [[gnu::cold]] void answer_demand(job& newest);
 
+  static const atomic<std::uint64_t> always_demanded;
+
   deque queue_;
   const atomic<std::uint64_t>* demand_;  // sleep::word()
+  const bool scripted_;
 };
 
 // The worker this thread occupies, or the context of threads that occupy none. initial-exec: one
@@ -67,12 +73,15 @@ class fork_context {
 extern constinit thread_local fork_context* current_context
     __attribute__((tls_model("initial-exec")));
 
+// Makes the forks of this worker public, wanted or not. For an owner that will not fork again for
+// long, and knows that somebody comes.
+void publish_forks() noexcept;
+
 // Who would take a piece of work now.
 enum class demand : std::uint8_t {
   none,       // nobody: all are busy, or have not taken yet what this worker offered last
   asleep,     // a worker that must be woken, which takes tens of microseconds
-  searching,  // a worker that looks for work at this moment
-  scripted,   // a deterministic pool, where clocks must decide nothing
+  searching,  // a worker that looks for work at this moment, or a deterministic pool
 };
 
 [[nodiscard, gnu::cold]] demand look_for_demand() noexcept;

@@ -13,7 +13,7 @@ namespace weft::detail {
 
 // Free blocks of one size, passed between threads as a whole.
 struct job_magazine {
-  static constexpr unsigned capacity = 126;
+  static constexpr unsigned capacity = 254;
 
   job_magazine* next = nullptr;  // in the depot
   unsigned count = 0;
@@ -21,7 +21,7 @@ struct job_magazine {
 };
 
 // Where the memory of queued jobs comes from: small blocks, passed between threads by the magazine.
-// One thread spawns and another one frees, so blocks travel; moving 126 of them at a time keeps
+// One thread spawns and another one frees, so blocks travel; moving 254 of them at a time keeps
 // both ends free of atomics, and the lock of the depot out of the 99th percentile.
 //
 // Threads: any. A block may be freed by another thread than the one that took it.

@@ -113,5 +113,13 @@ TEST(ParallelFind, StopsWhenAskedTo) {
   });
 }
 
+TEST(ParallelFind, TakesIterators) {
+  const std::vector<int> v{1, 2, 3};
+  const auto is_two = [](int x) { return x == 2; };
+  EXPECT_TRUE(parallel_any_of(v.begin(), v.end(), is_two));
+  EXPECT_FALSE(parallel_all_of(v.begin(), v.end(), is_two));
+  EXPECT_FALSE(parallel_none_of(v.begin(), v.end(), is_two));
+}
+
 }  // namespace
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <latch>
 #include <limits>
 #include <memory>
@@ -293,6 +294,22 @@ TEST(ParallelTransform, StoresResultsThatCanOnlyMove) {
   parallel_transform(std::views::iota(0, 100), out.begin(),
                      [](int x) { return std::make_unique<int>(x); }, {.grain = 1});
   for (int i = 0; i < 100; ++i) EXPECT_EQ(*out[static_cast<std::size_t>(i)], i);
+}
+
+TEST(ParallelFor, RefusesAnEmptyFunction) {
+  EXPECT_THROW(parallel_for(0, 3, std::function<void(int)>()), std::invalid_argument);
+  std::vector<int> v(3);
+  EXPECT_THROW(parallel_for_each(v, std::function<void(int)>()), std::invalid_argument);
+  EXPECT_THROW(parallel_transform(v, v.begin(), std::function<int(int)>()), std::invalid_argument);
+}
+
+TEST(ParallelTransform, IntoARangeRefusesOneThatIsTooShort) {
+  const std::vector<int> in{1, 2, 3};
+  std::vector<int> out(3);
+  EXPECT_EQ(parallel_transform(in, out, std::negate<>{}), out.end());
+  EXPECT_THAT(out, ElementsAre(-1, -2, -3));
+  out.resize(2);
+  EXPECT_THROW(parallel_transform(in, out, std::negate<>{}), std::invalid_argument);
 }
 
 }  // namespace

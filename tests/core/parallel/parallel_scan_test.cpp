@@ -103,5 +103,14 @@ TEST(ParallelScan, StopsWhenAskedTo) {
                cancelled);
 }
 
+TEST(ParallelScan, TakesIterators) {
+  const std::vector<int> in{1, 2, 3};
+  std::vector<int> out(3);
+  EXPECT_EQ(parallel_inclusive_scan(in.begin(), in.end(), out.begin(), 10), out.end());
+  EXPECT_EQ(out, (std::vector<int>{11, 13, 16}));
+  parallel_exclusive_scan(in.begin(), in.end(), out.begin(), 10);
+  EXPECT_EQ(out, (std::vector<int>{10, 11, 13}));
+}
+
 }  // namespace
 }  // namespace weft

@@ -232,5 +232,13 @@ TEST(ParallelStableSort, MergesLargeRunsTogether) {
   EXPECT_TRUE(std::ranges::is_sorted(v));
 }
 
+TEST(ParallelSort, TakesComparisonsAndProjectionsOfElementsThatAreNotConst) {
+  std::vector<int> v{3, 1, 2};
+  parallel_sort(v, [](int& a, int& b) { return a < b; });
+  EXPECT_EQ(v, (std::vector<int>{1, 2, 3}));
+  parallel_stable_sort(v, std::greater<>{}, [](int& x) -> int& { return x; });
+  EXPECT_EQ(v, (std::vector<int>{3, 2, 1}));
+}
+
 }  // namespace
 }  // namespace weft

@@ -45,6 +45,7 @@ template <std::integral A, std::integral B, class F>
   requires loop_body<F, std::common_type_t<A, B>>
 void parallel_for(A first, B last, F&& body, const parallel_options& options = {}) {
   using index = std::common_type_t<A, B>;
+  detail::require_callable(body, "parallel_for");
   if (static_cast<index>(first) >= static_cast<index>(last)) return;
   // In unsigned arithmetic: the distance may be larger than what `index` holds.
   using distance = std::make_unsigned_t<index>;
@@ -71,6 +72,7 @@ void parallel_for(A first, B last, F&& body, const parallel_options& options = {
 template <parallel_range R, class F>
   requires std::invocable<F&, std::ranges::range_reference_t<R>>
 void parallel_for_each(R&& range, F&& body, const parallel_options& options = {}) {
+  detail::require_callable(body, "parallel_for_each");
   const std::size_t size = detail::size_of(range);
   const auto first = detail::fast_iterator(std::ranges::begin(range), size);
   detail::for_chunks(size, options, [&](std::size_t begin, std::size_t end) {

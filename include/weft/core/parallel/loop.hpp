@@ -17,19 +17,20 @@ template <class Chunk>
 void run_lazily(std::size_t begin, std::size_t end, pace p, early_exit& exit, Chunk& chunk) {
   for (;;) {
     if (exit.has_left_before(begin)) return;
-    const std::size_t count = p.chunk(end - begin);
+    const std::size_t until = p.chunk_end(begin, end);
     try {
       exit.throw_if_stopped();
-      chunk(begin, begin + count);
+      chunk(begin, until);
     } catch (...) {
       exit.leave_at(begin);
       throw;
     }
-    begin += count;
+    const std::size_t done = until - begin;
+    begin = until;
     if (begin == end) return;
-    if (p.look_around(count, end - begin)) break;
+    if (p.look_around(done, end - begin)) break;
   }
-  const std::size_t middle = begin + (end - begin) / 2;
+  const std::size_t middle = pace::middle(begin, end);
   p.restart();
   join([&] { run_lazily(begin, middle, p, exit, chunk); },
        [&, p]() mutable {

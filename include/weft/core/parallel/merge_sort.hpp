@@ -140,13 +140,12 @@ class merge_sort {
   // Nothing before the cuts comes after anything behind them.
   template <class From>
   void cut_in_two(From a, From a_end, From b, From b_end, From& a_cut, From& b_cut) {
-    const auto is_less = [this](const auto& x, const auto& y) -> bool { return less_(x, y); };
     if (a_end - a >= b_end - b) {
       a_cut = a + (a_end - a) / 2;
-      b_cut = std::lower_bound(b, b_end, *a_cut, is_less);
+      b_cut = std::partition_point(b, b_end, [&](auto& x) { return less_(x, *a_cut); });
     } else {
       b_cut = b + (b_end - b) / 2;
-      a_cut = std::upper_bound(a, a_end, *b_cut, is_less);
+      a_cut = std::partition_point(a, a_end, [&](auto& x) { return !less_(*b_cut, x); });
     }
   }
 

@@ -153,12 +153,11 @@ class quicksort {
     const I rest = first + 1;
     // An equal element before the range: those equal to the pivot are in place, on the left.
     if (!leftmost && !less_(*(first - 1), *first)) {
-      return {first, partition_by(first, rest, last, [this](const value& x, const value& pivot) {
-                return !less_(pivot, x);
-              })};
+      return {first, partition_by(first, rest, last,
+                                  [this](value& x, value& pivot) { return !less_(pivot, x); })};
     }
-    const I border = partition_by(
-        first, rest, last, [this](const value& x, const value& pivot) { return less_(x, pivot); });
+    const I border =
+        partition_by(first, rest, last, [this](value& x, value& pivot) { return less_(x, pivot); });
     const I middle = border - 1;
     std::iter_swap(first, middle);
     const distance size = last - first;
@@ -175,10 +174,10 @@ class quicksort {
   template <class Goes>
   static I partition_by(I pivot, I first, I last, Goes goes) {
     if constexpr (std::is_trivially_copyable_v<value> && sizeof(value) <= 32) {
-      const value p = *pivot;
-      return detail::partition(first, last, [&](const value& x) { return goes(x, p); });
+      value p = *pivot;
+      return detail::partition(first, last, [&](value& x) { return goes(x, p); });
     } else {
-      return detail::partition(first, last, [&](const value& x) { return goes(x, *pivot); });
+      return detail::partition(first, last, [&](value& x) { return goes(x, *pivot); });
     }
   }
 

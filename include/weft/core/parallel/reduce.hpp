@@ -22,6 +22,7 @@ struct reduce_options {
   std::stop_token stop = {};
   // Groups the elements by their number (and the grain) alone: floating-point sums come out the
   // same, bit for bit, whatever the number of workers. Otherwise the grouping follows who was idle.
+  // There are 128 pieces unless a grain is given, and a stop request is seen between two.
   bool reproducible = false;
 };
 
@@ -37,14 +38,15 @@ class reduction {
   T lazily(T so_far, std::size_t begin, std::size_t end, pace p) {
     while (begin < end) {
       if (exit_.has_left_before(begin)) return so_far;  // nobody will look at it
-      const std::size_t count = p.chunk(end - begin);
-      so_far = guarded(
-          begin, [&] { return fold(std::move(so_far), first_, begin, begin + count, op_, proj_); });
-      begin += count;
-      if (begin < end && p.look_around(count, end - begin)) break;
+      const std::size_t until = p.chunk_end(begin, end);
+      so_far =
+          guarded(begin, [&] { return fold(std::move(so_far), first_, begin, until, op_, proj_); });
+      const std::size_t done = until - begin;
+      begin = until;
+      if (begin < end && p.look_around(done, end - begin)) break;
     }
     if (begin == end) return so_far;
-    const std::size_t middle = begin + (end - begin) / 2;
+    const std::size_t middle = pace::middle(begin, end);
     p.restart();
     auto [left, right] = join(
         [&] { return lazily(std::move(so_far), begin, middle, p); },

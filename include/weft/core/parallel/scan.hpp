@@ -35,14 +35,15 @@ class scan {
     pace p(grain);
     for (std::size_t begin = 0; begin < size;) {
       exit_.throw_if_stopped();
-      const std::size_t count = p.chunk(size - begin);
-      so_far = scan_block(begin, begin + count, std::move(so_far));
-      begin += count;
-      if (begin == size || !p.look_around(count, size - begin)) continue;
+      const std::size_t until = p.chunk_end(begin, size);
+      so_far = scan_block(begin, until, std::move(so_far));
+      const std::size_t done = until - begin;
+      begin = until;
+      if (begin == size || !p.look_around(done, size - begin)) continue;
       do {
         exit_.throw_if_stopped();
         const std::size_t window =
-            std::min(size - begin, p.chunk(size) * chunks_a_block * workers());
+            std::min(size - begin, p.chunk_size() * chunks_a_block * workers());
         so_far = scan_window(begin, begin + window, std::move(so_far));
         begin += window;
       } while (begin < size && work_wanted() != demand::none);
@@ -51,7 +52,7 @@ class scan {
   }
 
  private:
-  static constexpr std::size_t chunks_a_block = 16;  // about 32 us: much more than a fork
+  static constexpr std::size_t chunks_a_block = 32;  // about 64 us: much more than a fork
   static constexpr std::size_t most_blocks = 64;
 
   static std::size_t workers() {
@@ -94,7 +95,12 @@ class scan {
   static void for_blocks(std::size_t begin, std::size_t end, const F& f) {
     if (end - begin == 1) return f(begin);
     const std::size_t middle = begin + (end - begin) / 2;
-    join([&] { for_blocks(begin, middle, f); }, [&] { for_blocks(middle, end, f); });
+    join(
+        [&] {
+          publish_forks();  // whoever takes part is about to look for it, if not at this moment
+          for_blocks(begin, middle, f);
+        },
+        [&] { for_blocks(middle, end, f); });
   }
 
   const In& in_;
@@ -164,6 +170,24 @@ auto parallel_exclusive_scan(R&& in, Out&& out, T init, Op op = {},
   detail::require_room(detail::size_of(in), detail::size_of(out), "parallel_exclusive_scan");
   return parallel_exclusive_scan(in, std::ranges::begin(out), std::move(init), std::move(op),
                                  options);
+}
+
+// Between iterators.
+template <parallel_iterator I, std::sized_sentinel_for<I> S, std::random_access_iterator Out,
+          class T, class Op = std::plus<>>
+  requires scan_op<Op, T, std::iter_reference_t<I>> && parallel_output<Out, T>
+Out parallel_inclusive_scan(I first, S last, Out out, T init, Op op = {},
+                            const parallel_options& options = {}) {
+  return parallel_inclusive_scan(std::ranges::subrange(std::move(first), std::move(last)),
+                                 std::move(out), std::move(init), std::move(op), options);
+}
+template <parallel_iterator I, std::sized_sentinel_for<I> S, std::random_access_iterator Out,
+          class T, class Op = std::plus<>>
+  requires scan_op<Op, T, std::iter_reference_t<I>> && parallel_output<Out, T>
+Out parallel_exclusive_scan(I first, S last, Out out, T init, Op op = {},
+                            const parallel_options& options = {}) {
+  return parallel_exclusive_scan(std::ranges::subrange(std::move(first), std::move(last)),
+                                 std::move(out), std::move(init), std::move(op), options);
 }
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -31,9 +32,16 @@ bool sort_if_one_run(I first, std::size_t size, Less& less) {
   };
   if (size < 2) return true;
   const bool descending = descends_at(0);
-  const std::size_t run =
-      find_first(size - 1, {}, [&](std::size_t i) -> bool { return descends_at(i) != descending; });
-  if (run != size - 1) return false;
+  // By blocks without an early end, which compilers turn into vector instructions.
+  constexpr std::size_t block = 64;
+  const auto breaks_in = [&](std::size_t b) -> bool {
+    const std::size_t end = std::min((b + 1) * block, size - 1);
+    bool breaks = false;
+    for (std::size_t i = b * block; i < end; ++i) breaks |= descends_at(i) != descending;
+    return breaks;
+  };
+  const std::size_t blocks = (size - 1 + block - 1) / block;
+  if (find_first(blocks, {}, breaks_in) != blocks) return false;
   if (descending) {
     parallel_for(std::size_t{0}, size / 2, [&](std::size_t i) {
       std::iter_swap(advanced(first, i), advanced(first, size - 1 - i));
@@ -57,7 +65,7 @@ template <std::ranges::random_access_range R, class Comp = std::ranges::less,
 std::ranges::borrowed_iterator_t<R> parallel_sort(R&& range, Comp comp = {}, Proj proj = {}) {
   const std::size_t size = detail::size_of(range);
   const auto first = detail::fast_iterator(std::ranges::begin(range), size);
-  auto less = [&](const auto& a, const auto& b) -> bool {
+  auto less = [&](auto& a, auto& b) -> bool {
     return std::invoke(comp, std::invoke(proj, a), std::invoke(proj, b));
   };
   if (!detail::sort_if_one_run(first, size, less)) {

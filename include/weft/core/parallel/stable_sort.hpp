@@ -31,7 +31,7 @@ std::ranges::borrowed_iterator_t<R> parallel_stable_sort(R&& range, Comp comp = 
       "throw; declare the move operations noexcept");
   const std::size_t size = detail::size_of(range);
   const auto first = detail::fast_iterator(std::ranges::begin(range), size);
-  auto less = [&](const auto& a, const auto& b) -> bool {
+  auto less = [&](auto& a, auto& b) -> bool {
     return std::invoke(comp, std::invoke(proj, a), std::invoke(proj, b));
   };
   if (!detail::sort_if_one_run(first, size, less)) {

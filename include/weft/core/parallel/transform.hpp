@@ -27,6 +27,7 @@ template <parallel_range In, std::random_access_iterator Out, class F>
   requires std::invocable<F&, std::ranges::range_reference_t<In>> &&
            parallel_output<Out, std::invoke_result_t<F&, std::ranges::range_reference_t<In>>>
 Out parallel_transform(In&& in, Out out, F&& f, const parallel_options& options = {}) {
+  detail::require_callable(f, "parallel_transform");
   const std::size_t size = detail::size_of(in);
   const auto from = detail::fast_iterator(std::ranges::begin(in), size);
   const auto to = detail::fast_iterator(out, size);
@@ -45,6 +46,7 @@ template <parallel_range A, parallel_range B, std::random_access_iterator Out, c
            parallel_output<Out, std::invoke_result_t<F&, std::ranges::range_reference_t<A>,
                                                      std::ranges::range_reference_t<B>>>
 Out parallel_transform(A&& a, B&& b, Out out, F&& f, const parallel_options& options = {}) {
+  detail::require_callable(f, "parallel_transform");
   const std::size_t size = std::min(detail::size_of(a), detail::size_of(b));
   const auto left = detail::fast_iterator(std::ranges::begin(a), size);
   const auto right = detail::fast_iterator(std::ranges::begin(b), size);
@@ -64,6 +66,16 @@ template <parallel_iterator I, std::sized_sentinel_for<I> S, std::random_access_
 Out parallel_transform(I first, S last, Out out, F&& f, const parallel_options& options = {}) {
   return parallel_transform(std::ranges::subrange(std::move(first), std::move(last)),
                             std::move(out), std::forward<F>(f), options);
+}
+
+// Into a range, which must be at least as long as the input.
+template <parallel_range In, parallel_range Out, class F>
+  requires std::invocable<F&, std::ranges::range_reference_t<In>> &&
+           parallel_output<std::ranges::iterator_t<Out>,
+                           std::invoke_result_t<F&, std::ranges::range_reference_t<In>>>
+auto parallel_transform(In&& in, Out&& out, F&& f, const parallel_options& options = {}) {
+  detail::require_room(detail::size_of(in), detail::size_of(out), "parallel_transform");
+  return parallel_transform(in, std::ranges::begin(out), std::forward<F>(f), options);
 }
 
 }  // namespace weft
