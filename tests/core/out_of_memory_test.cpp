@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <weft/core/join.hpp>
@@ -157,10 +156,11 @@ TEST(OutOfMemory, SubmitThrowsOrItsFutureGetsTheResult) {
 
 TEST(OutOfMemory, WhenAllThrowsOrGivesEveryResult) {
   pool p({.workers = 2});
+  const std::vector<int> expected{0, 1, 2, 3};
   fail_each_allocation([&] {
     std::vector<future<int>> futures;
     for (int i = 0; i < 4; ++i) futures.push_back(p.submit([i] { return i; }));
-    EXPECT_THAT(when_all(std::move(futures)).get(), ::testing::ElementsAre(0, 1, 2, 3));
+    EXPECT_TRUE(when_all(std::move(futures)).get() == expected);  // not a matcher: those leak then
   });
 }
 
