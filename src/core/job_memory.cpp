@@ -120,7 +120,9 @@ void job_memory::reload(shelf& s, std::size_t size_class) {
   if (s.current != nullptr) depot::instance().put(s.current, size_class);
   s.current = filled;
   // Whoever filled it has its lines: ask for all of them now, not for one at every eighth job.
-  for (std::size_t i = 0; i < filled->count; i += 8) __builtin_prefetch(&filled->blocks[i]);
+  for (std::size_t i = 0; i < filled->count; i += 8) {
+    __builtin_prefetch(static_cast<const void*>(&filled->blocks[i]));
+  }
 }
 
 bool job_memory::unload(shelf& s, std::size_t size_class) noexcept {
