@@ -160,6 +160,7 @@ TEST_F(Fork, ChildThatWaitsForAJobOfTheParentGetsAnException) {
             }),
             0);
   out.count_down();
+  f.get();  // the job uses this frame
 }
 
 TEST_F(Fork, ChildMayUseAPoolOfItsOwnWhileTheParentAllocatesJobs) {
