@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -119,6 +121,31 @@ TEST(ParallelFind, TakesIterators) {
   EXPECT_TRUE(parallel_any_of(v.begin(), v.end(), is_two));
   EXPECT_FALSE(parallel_all_of(v.begin(), v.end(), is_two));
   EXPECT_FALSE(parallel_none_of(v.begin(), v.end(), is_two));
+}
+
+TEST(ParallelFind, EndsEarlyAlsoWhenThePredicateWaits) {
+  pool p({.workers = 2});
+  pool other({.workers = 1});
+  std::atomic<int> looked{0};
+  p.run([&] {
+    const auto found =
+        parallel_find_if(std::views::iota(0, 1'000'000),
+                         [&](int i) {
+                           ++looked;
+                           if (i < 100) std::this_thread::sleep_for(std::chrono::microseconds(50));
+                           return i == 100 && other.submit([] { return true; }).get();
+                         },
+                         {}, {.grain = 1});
+    EXPECT_EQ(*found, 100);
+  });
+  EXPECT_LT(looked, 1'000'000);
+}
+
+TEST(ParallelFind, NestsNoDeeperThanItsWorkersInADeterministicPool) {
+  pool p({.deterministic_seed = 1});
+  p.run([] {
+    EXPECT_FALSE(parallel_any_of(std::views::iota(0, 200'000), [](int) { return false; }));
+  });
 }
 
 }  // namespace

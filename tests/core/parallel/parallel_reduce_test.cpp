@@ -136,5 +136,16 @@ TEST(ParallelReduce, StopsWhenAskedTo) {
                cancelled);
 }
 
+TEST(ParallelReduce, DoesNotMakeAResultOutOfAnElementExplicitly) {
+  // std::vector<int>(n) is not a vector that holds n.
+  const auto reducible = []<class T>(T) {
+    return requires(std::vector<int>& v) {
+      parallel_reduce(v, T(), [](T a, const auto&) { return a; });
+    };
+  };
+  EXPECT_FALSE(reducible(std::vector<int>()));
+  EXPECT_TRUE(reducible(0L));
+}
+
 }  // namespace
 }  // namespace weft

@@ -112,5 +112,26 @@ TEST(ParallelScan, TakesIterators) {
   EXPECT_EQ(out, (std::vector<int>{10, 11, 13}));
 }
 
+TEST(ParallelScan, WritesIntoAPlainArrayAndScansLargeValues) {
+  const std::vector<int> in{1, 2, 3};
+  int out[3];
+  parallel_inclusive_scan(in, out, 0);
+  EXPECT_EQ(out[2], 6);
+  struct large {
+    large(int v = 0) : value(v) {}  // NOLINT(google-explicit-constructor)
+    int value;
+    char rest[16'000] = {};
+  };
+  pool p({.workers = 2, .stack_size = 512 * 1024});
+  std::vector<int> ones(200, 1);
+  std::vector<large> sums(ones.size());
+  p.submit([&] {
+     parallel_inclusive_scan(
+         ones, sums, large(),
+         [](const large& a, const large& b) { return large(a.value + b.value); }, {.grain = 1});
+   }).get();
+  EXPECT_EQ(sums.back().value, 200);
+}
+
 }  // namespace
 }  // namespace weft

@@ -240,5 +240,47 @@ TEST(ParallelSort, TakesComparisonsAndProjectionsOfElementsThatAreNotConst) {
   EXPECT_EQ(v, (std::vector<int>{3, 2, 1}));
 }
 
+TEST(ParallelSort, StaysInsideTheRangeWhenTheComparisonSaysNowThisNowThat) {
+  std::mt19937 random(1);
+  std::vector<std::string> v(3000);
+  for (auto& s : v) s = std::to_string(random() % 1000);
+  pool p({.workers = 1});
+  p.run([&] { parallel_sort(v, [&](const auto&, const auto&) { return random() % 2 == 0; }); });
+  EXPECT_EQ(v.size(), 3000U);
+}
+
+TEST(ParallelSort, SortsPlainValuesThatOnlyMove) {
+  struct handle {
+    explicit handle(int f) : fd(f) {}
+    handle(handle&&) = default;
+    handle& operator=(handle&&) = default;
+    int fd;
+  };
+  std::mt19937 random(1);
+  std::vector<handle> v;
+  for (int i = 0; i < 3000; ++i) v.emplace_back(static_cast<int>(random() % 1000));
+  parallel_sort(v, {}, &handle::fd);
+  EXPECT_TRUE(std::ranges::is_sorted(v, {}, &handle::fd));
+  parallel_stable_sort(v, std::greater<>{}, &handle::fd);
+  EXPECT_TRUE(std::ranges::is_sorted(v, std::greater<>{}, &handle::fd));
+}
+
+TEST(ParallelSort, PassesOnWhatAMoveThrows) {
+  struct fragile {
+    explicit fragile(int v) : value(v) {}
+    fragile(fragile&& other)
+        : value(other.value) {}            // NOLINT(performance-noexcept-move-constructor)
+    fragile& operator=(fragile&& other) {  // NOLINT(performance-noexcept-move-constructor)
+      if (other.value == 7) throw std::runtime_error("seven");
+      value = other.value;
+      return *this;
+    }
+    int value;
+  };
+  std::vector<fragile> v;
+  for (int i = 0; i < 10; ++i) v.emplace_back((i * 7) % 10);
+  EXPECT_THROW(parallel_sort(v, {}, &fragile::value), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace weft

@@ -9,6 +9,7 @@
 #include <ranges>
 #include <utility>
 
+#include <weft/base/atomic.hpp>
 #include <weft/core/join.hpp>
 #include <weft/core/parallel/early_exit.hpp>
 #include <weft/core/parallel/options.hpp>
@@ -35,40 +36,64 @@ class search {
   }
 
  private:
-  void take_part(pace p) noexcept {
+  // Takes pieces until there is none; forks one helper, who may fork the next.
+  void take_part(pace p, bool may_fork = true) noexcept {
     for (std::size_t last = 0;;) {
       const std::size_t wanted = p.chunk_end(last, size_) - last;
       const std::size_t begin = next_.take(wanted);
       if (begin >= size_ || exit_.has_left_before(begin)) return;
       const std::size_t end = begin + std::min(wanted, size_ - begin);
       search_chunk(begin, end);
-      if (end == size_) return;
+      if (end == size_ || exit_.has_left_before(end)) return;
       last = end;
-      if (p.look_around(end - begin, size_ - end)) break;
-    }
-    p.restart();
-    auto helper = [this, p]() mutable {
-      p.restart();
-      take_part(p);
-    };
-    auto self = [this, p] { take_part(p); };
-    try {
-      fork_and_join(self, helper);
-    } catch (...) {  // outside any pool, and none could be made
-      note_error(0);
+      if (!p.look_around(end - begin, size_ - end) || !may_fork) continue;
+      if (fork_helper(p)) return;
+      may_fork = false;  // outside any pool, and there is none to be had: go on alone
     }
   }
 
+  bool fork_helper(pace p) noexcept {
+    p.restart();
+    auto helper = [this, p]() mutable {
+      // Begun by a worker that waits inside the predicate of this very search: it would search to
+      // the end before that predicate could say yes.
+      for (const visit* v = innermost(); v != nullptr; v = v->outer) {
+        if (v->of == this) return;
+      }
+      p.restart();
+      take_part(p);
+    };
+    auto self = [this, p] { take_part(p, /*may_fork=*/false); };
+    try {
+      fork_and_join(self, helper);
+    } catch (...) {
+      return false;
+    }
+    return true;
+  }
+
+  // The searches whose predicates this thread is in.
+  struct visit {
+    const search* of;
+    visit* outer;
+  };
+  static visit*& innermost() noexcept { return per_thread<search, visit*>(); }
+
   void search_chunk(std::size_t begin, std::size_t end) noexcept {
+    visit here{.of = this, .outer = innermost()};
+    innermost() = &here;
     try {
       exit_.throw_if_stopped();
 #pragma GCC unroll 8
       for (std::size_t i = begin; i < end; ++i) {
-        if (matches_(i)) return exit_.leave_at(i);
+        if (!matches_(i)) continue;
+        exit_.leave_at(i);
+        break;
       }
     } catch (...) {
       note_error(begin);
     }
+    innermost() = here.outer;
   }
 
   // Pieces do not overlap, so the beginning of one says enough about what came first.

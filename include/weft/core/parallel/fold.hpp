@@ -15,7 +15,7 @@ namespace weft {
 // into a T.
 template <class Op, class T, class U>
 concept associative_op =
-    std::movable<T> && std::constructible_from<T, U> && std::invocable<Op&, T, U> &&
+    std::movable<T> && std::convertible_to<U, T> && std::invocable<Op&, T, U> &&
     std::invocable<Op&, T, T> && std::assignable_from<T&, std::invoke_result_t<Op&, T, U>> &&
     std::assignable_from<T&, std::invoke_result_t<Op&, T, T>>;
 
@@ -33,7 +33,8 @@ T fold(T so_far, const I& first, std::size_t begin, std::size_t end, Op& op, Pro
 // The same without anything before the first element. The range is not empty.
 template <class T, class I, class Op, class Proj>
 T fold_from_first(const I& first, std::size_t begin, std::size_t end, Op& op, Proj& proj) {
-  return fold(T(std::invoke(proj, element(first, begin))), first, begin + 1, end, op, proj);
+  T start = std::invoke(proj, element(first, begin));
+  return fold(std::move(start), first, begin + 1, end, op, proj);
 }
 
 }  // namespace detail

@@ -18,17 +18,15 @@ namespace weft::detail {
 template <class T>
 class twin_array {
  public:
-  static constexpr bool is_plain = std::is_trivially_copyable_v<T>;
-
   template <class I>
   twin_array(I range, std::size_t size) : size_(size), memory_(std::allocator<T>().allocate(size)) {
-    static_assert(is_plain || std::is_nothrow_move_constructible_v<T>);
-    if constexpr (!is_plain) {
+    static_assert(is_plain<T> || std::is_nothrow_move_constructible_v<T>);
+    if constexpr (!is_plain<T>) {
       std::uninitialized_move_n(range, static_cast<std::ptrdiff_t>(size), memory_);
     }
   }
   ~twin_array() {
-    if constexpr (!is_plain) std::destroy_n(memory_, size_);
+    if constexpr (!is_plain<T>) std::destroy_n(memory_, size_);
     std::allocator<T>().deallocate(memory_, size_);
   }
   twin_array(const twin_array&) = delete;
@@ -49,6 +47,8 @@ class twin_array {
 template <class Less>
 class merge_sort {
  public:
+  static constexpr std::ptrdiff_t worth_a_fork = 2'000;  // some 20 us
+
   explicit merge_sort(Less& less) noexcept : less_(less) {}
 
   // Sorts `from` into `to`.
@@ -77,8 +77,7 @@ class merge_sort {
   }
 
  private:
-  static constexpr std::ptrdiff_t small = 16;            // insertion sort is best up to here
-  static constexpr std::ptrdiff_t worth_a_fork = 2'000;  // some 20 us
+  static constexpr std::ptrdiff_t small = 16;  // insertion sort is best up to here
   static constexpr std::ptrdiff_t worth_two_merges = 20'000;
 
   template <class I>
@@ -152,7 +151,7 @@ class merge_sort {
   template <class From, class To>
   void merge_alone(From a, From a_end, From b, From b_end, To to) {
     try {
-      if constexpr (std::is_trivially_copyable_v<std::iter_value_t<From>>) {
+      if constexpr (is_plain<std::iter_value_t<From>>) {
         To to_end = to + ((a_end - a) + (b_end - b));
         merge_from_both_ends(a, a_end, b, b_end, to, to_end);
       }

@@ -58,11 +58,11 @@ class pace {
     const std::uint64_t elapsed = now - begin_;
     begin_ = now;
     if (elapsed < measurable) {
-      chunk_ = done * (elapsed < hardly_anything ? 1024 : 8);
+      chunk_ = std::min(done, ~std::size_t{0} / 1024) * (elapsed < hardly_anything ? 1024 : 8);
       return false;
     }
     const double each = static_cast<double>(elapsed) / static_cast<double>(done);
-    chunk_ = static_cast<std::size_t>(std::clamp(aim_ / each, 1.0, static_cast<double>(done * 64)));
+    chunk_ = static_cast<std::size_t>(std::clamp(aim_ / each, 1.0, static_cast<double>(done) * 64));
     return is_worth_sharing(each * static_cast<double>(left), left);
   }
 

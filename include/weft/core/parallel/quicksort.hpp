@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -12,6 +13,10 @@
 
 namespace weft::detail {
 
+// Values that are copied as freely as numbers are.
+template <class T>
+inline constexpr bool is_plain = std::is_trivially_copyable_v<T> && std::copyable<T>;
+
 // Holds a value out of a range, and the place it left; puts it back when the scope is left, also by
 // an exception of the comparison: a sort loses nothing.
 template <class I>
@@ -19,7 +24,9 @@ struct lifted {
   explicit lifted(I from) : place(from), value(std::move(*from)) {}
   lifted(const lifted&) = delete;
   lifted& operator=(const lifted&) = delete;
-  ~lifted() { *place = std::move(value); }
+  ~lifted() noexcept(std::is_nothrow_move_assignable_v<std::iter_value_t<I>>) {
+    *place = std::move(value);
+  }
   I place;
   std::iter_value_t<I> value;
 };
@@ -44,7 +51,7 @@ void insertion_sort(I first, I sorted, I last, Less& less) {
 // is the gap; each step moves the first right-hand element into the gap and the element looked at
 // into the freed place, whether it belongs there or not.
 template <class I, class Pred>
-  requires(std::is_trivially_copyable_v<std::iter_value_t<I>> && sizeof(std::iter_value_t<I>) <= 32)
+  requires(is_plain<std::iter_value_t<I>> && sizeof(std::iter_value_t<I>) <= 32)
 I partition(I first, I last, Pred goes_left) {
   if (first == last) return first;
   I border = first;
@@ -70,14 +77,19 @@ I partition(I first, I last, Pred goes_left) {
   return border;
 }
 
-// Everything else: two indices that meet, and swaps.
+// Everything else: two indices that meet, and swaps. They meet also when goes_left says now this,
+// now that.
 template <class I, class Pred>
 I partition(I first, I last, Pred goes_left) {
   for (;;) {
     while (first < last && goes_left(*first)) ++first;
-    while (first < last && !goes_left(*(last - 1))) --last;
     if (first == last) return first;
-    std::iter_swap(first++, --last);
+    do {
+      --last;
+    } while (first < last && !goes_left(*last));
+    if (first == last) return first;
+    std::iter_swap(first, last);
+    ++first;
   }
 }
 
@@ -173,7 +185,7 @@ class quicksort {
   // register.
   template <class Goes>
   static I partition_by(I pivot, I first, I last, Goes goes) {
-    if constexpr (std::is_trivially_copyable_v<value> && sizeof(value) <= 32) {
+    if constexpr (is_plain<value> && sizeof(value) <= 32) {
       value p = *pivot;
       return detail::partition(first, last, [&](value& x) { return goes(x, p); });
     } else {

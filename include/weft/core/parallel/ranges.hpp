@@ -45,6 +45,10 @@ concept parallel_output = std::random_access_iterator<I> && detail::elements_are
 
 namespace detail {
 
+// An output given as a range; a plain array is taken as the pointer to its first element.
+template <class R>
+concept parallel_output_range = parallel_range<R> && !std::is_array_v<std::remove_reference_t<R>>;
+
 // The iterator loops run on: a pointer where the elements lie side by side, which compilers
 // understand best.
 template <std::random_access_iterator I>

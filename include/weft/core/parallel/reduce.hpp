@@ -48,13 +48,14 @@ class reduction {
     if (begin == end) return so_far;
     const std::size_t middle = pace::middle(begin, end);
     p.restart();
-    auto [left, right] = join(
-        [&] { return lazily(std::move(so_far), begin, middle, p); },
-        [&, p]() mutable {
-          p.restart();
-          T start = guarded(middle, [&] { return T(std::invoke(proj_, element(first_, middle))); });
-          return lazily(std::move(start), middle + 1, end, p);
-        });
+    auto [left, right] = join([&] { return lazily(std::move(so_far), begin, middle, p); },
+                              [&, p]() mutable {
+                                p.restart();
+                                T start = guarded(middle, [&]() -> T {
+                                  return std::invoke(proj_, element(first_, middle));
+                                });
+                                return lazily(std::move(start), middle + 1, end, p);
+                              });
     return std::invoke(op_, std::move(left), std::move(right));
   }
 

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <ranges>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <weft/core/join.hpp>
 #include <weft/core/parallel/early_exit.hpp>
@@ -77,7 +77,7 @@ class scan {
   T scan_window(std::size_t begin, std::size_t end, T so_far) {
     const std::size_t blocks = std::min(workers(), end - begin);
     const auto start = [=](std::size_t block) { return begin + (end - begin) * block / blocks; };
-    std::array<std::optional<T>, most_blocks> before;
+    std::vector<std::optional<T>> before(blocks);
     for_blocks(0, blocks, [&](std::size_t b) {
       before[b].emplace(fold_from_first<T>(in_, start(b), start(b + 1), op_, identity_));
     });
@@ -153,7 +153,7 @@ Out parallel_exclusive_scan(R&& in, Out out, T init, Op op = {},
 }
 
 // Into a range, which must be at least as long as the input.
-template <parallel_range R, parallel_range Out, class T, class Op = std::plus<>>
+template <parallel_range R, detail::parallel_output_range Out, class T, class Op = std::plus<>>
   requires scan_op<Op, T, std::ranges::range_reference_t<R>> &&
            parallel_output<std::ranges::iterator_t<Out>, T>
 auto parallel_inclusive_scan(R&& in, Out&& out, T init, Op op = {},
@@ -162,7 +162,7 @@ auto parallel_inclusive_scan(R&& in, Out&& out, T init, Op op = {},
   return parallel_inclusive_scan(in, std::ranges::begin(out), std::move(init), std::move(op),
                                  options);
 }
-template <parallel_range R, parallel_range Out, class T, class Op = std::plus<>>
+template <parallel_range R, detail::parallel_output_range Out, class T, class Op = std::plus<>>
   requires scan_op<Op, T, std::ranges::range_reference_t<R>> &&
            parallel_output<std::ranges::iterator_t<Out>, T>
 auto parallel_exclusive_scan(R&& in, Out&& out, T init, Op op = {},

@@ -34,14 +34,23 @@ std::ranges::borrowed_iterator_t<R> parallel_stable_sort(R&& range, Comp comp = 
   auto less = [&](auto& a, auto& b) -> bool {
     return std::invoke(comp, std::invoke(proj, a), std::invoke(proj, b));
   };
-  if (!detail::sort_if_one_run(first, size, less)) {
+  const auto sort = [&] {
     detail::merge_sort<decltype(less)> sorter(less);
     const auto count = static_cast<std::ptrdiff_t>(size);
     detail::twin_array<value> twin(first, size);
-    if constexpr (detail::twin_array<value>::is_plain) {
+    if constexpr (detail::is_plain<value>) {
       sorter.sort_in_place(first, count, twin.data());
     } else {
       sorter.sort_into(twin.data(), count, first);
+    }
+  };
+  if (!detail::sort_if_one_run(first, size, less)) {
+    // Inside a pool a fork cannot fail; outside, the first one could, with elements on their way.
+    if (pool::current() == nullptr &&
+        static_cast<std::ptrdiff_t>(size) > detail::merge_sort<decltype(less)>::worth_a_fork) {
+      pool::global().run(sort);
+    } else {
+      sort();
     }
   }
   return detail::advanced(std::ranges::begin(range), size);

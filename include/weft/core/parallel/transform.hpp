@@ -69,7 +69,7 @@ Out parallel_transform(I first, S last, Out out, F&& f, const parallel_options& 
 }
 
 // Into a range, which must be at least as long as the input.
-template <parallel_range In, parallel_range Out, class F>
+template <parallel_range In, detail::parallel_output_range Out, class F>
   requires std::invocable<F&, std::ranges::range_reference_t<In>> &&
            parallel_output<std::ranges::iterator_t<Out>,
                            std::invoke_result_t<F&, std::ranges::range_reference_t<In>>>
