@@ -9,7 +9,6 @@
 #include <ranges>
 #include <utility>
 
-#include <weft/base/atomic.hpp>
 #include <weft/core/join.hpp>
 #include <weft/core/parallel/early_exit.hpp>
 #include <weft/core/parallel/options.hpp>

@@ -8,7 +8,7 @@ struct item {
   long cost;
 };
 struct total {
-  explicit total(const item& first) : cost(first.cost) {}
+  total(const item& first) : cost(first.cost) {}
   long cost;
 };
 
