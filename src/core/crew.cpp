@@ -78,6 +78,15 @@ void pin_this_thread(unsigned index, const cpu_set_t& allowed) noexcept {
   }
 }
 
+// A thread inherits the mask of the one that creates it, which may be a pinned job that resizes the
+// pool. Only then is it set: a mask of its own no longer follows the cpuset of the process.
+void allow_this_thread(const cpu_set_t& allowed) noexcept {
+  cpu_set_t inherited;
+  if (::sched_getaffinity(0, sizeof(inherited), &inherited) != 0) return;
+  if (CPU_EQUAL(&inherited, &allowed)) return;
+  ::pthread_setaffinity_np(::pthread_self(), sizeof(allowed), &allowed);
+}
+
 struct thread_start {
   crew* owner;
   worker* seat;
@@ -174,8 +183,7 @@ void* crew::thread_main(void* argument) noexcept {
   if (c.options_.pin) {
     pin_this_thread(index, c.allowed_cpus_);
   } else {
-    // Of the thread that made the pool, also when another one has made it larger.
-    ::pthread_setaffinity_np(::pthread_self(), sizeof(c.allowed_cpus_), &c.allowed_cpus_);
+    allow_this_thread(c.allowed_cpus_);
   }
   if (c.options_.on_thread_start) c.options_.on_thread_start(index);
   occupy(&w);

@@ -51,14 +51,6 @@ void block(latch& done) noexcept {
 
 }  // namespace
 
-void wait_for(latch& done) noexcept {
-  if (worker* w = current_worker()) {
-    w->wait_until(done);
-  } else {
-    block(done);
-  }
-}
-
 void wait_without_helping(latch& done) noexcept {
   if (worker* w = current_worker()) {
     w->wait_without_helping(done);

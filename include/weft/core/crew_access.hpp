@@ -33,17 +33,17 @@ void continue_with(crew& c, queued_job& job) noexcept;
 [[nodiscard]] bool must_run_inline(crew& c) noexcept;
 void run_inline(crew& c, queued_job& job) noexcept;
 
-// Waits until set: a worker helps meanwhile, any other thread blocks.
-void wait_for(latch& done) noexcept;
-// As above, but a worker gives its seat up and begins no other job.
+// Waits until set: a worker gives its seat up and begins no other job, any other thread blocks.
 void wait_without_helping(latch& done) noexcept;
-// As wait_for(), for what a job of the crew makes: a deterministic pool is driven by whoever waits.
-// Any other crew is not touched: it may be gone when the latch is set.
+// Waits for what a job of the crew makes: a worker helps meanwhile, any other thread blocks; a
+// deterministic pool is driven by whoever waits. Any other crew is not touched: it may be gone when
+// the latch is set.
 void wait_for_result(latch& done, crew& c, bool deterministic) noexcept;
 // False when the deadline came first. A worker helps, but cannot be interrupted in a job.
 bool wait_for_result_until(latch& done, crew& c, bool deterministic,
                            std::chrono::steady_clock::time_point deadline) noexcept;
-// As wait_for(); an outside thread lends itself to the crew while it waits, if a seat is vacant.
+// As wait_for_result(); an outside thread lends itself to the crew while it waits, if a seat is
+// vacant.
 void wait_for_lending(latch& done, crew& c) noexcept;
 
 [[nodiscard]] std::stop_token stop_token_of(crew& c) noexcept;

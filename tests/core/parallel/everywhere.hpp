@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,6 +32,13 @@ void everywhere(F f) {
     SCOPED_TRACE("in a deterministic pool, seed " + std::to_string(seed));
     pool p({.deterministic_seed = seed});
     p.run(f);
+  }
+}
+
+// An iteration that costs something: keeps the CPU busy that long.
+inline void work_for(std::chrono::steady_clock::duration time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
   }
 }
 

@@ -132,7 +132,7 @@ TEST(ParallelFind, EndsEarlyAlsoWhenThePredicateWaits) {
         parallel_find_if(std::views::iota(0, 1'000'000),
                          [&](int i) {
                            ++looked;
-                           if (i < 100) std::this_thread::sleep_for(std::chrono::microseconds(50));
+                           if (i < 100) test::work_for(std::chrono::microseconds(50));
                            return i == 100 && other.submit([] { return true; }).get();
                          },
                          {}, {.grain = 1});

@@ -86,7 +86,7 @@ TEST(ParallelFor, SharesAFewExpensiveIterations) {
     std::latch together(2);
     std::atomic<int> waited{0};
     parallel_for(0, 4, [&](int i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      test::work_for(std::chrono::milliseconds(1));
       if (i == 1 || i == 3) {
         together.arrive_and_wait();
         ++waited;

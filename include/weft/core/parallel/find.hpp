@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -155,11 +156,8 @@ I parallel_find_if(I first, S last, Pred pred, Proj proj = {},
 template <parallel_range R, class Pred, class Proj = std::identity>
   requires std::indirect_unary_predicate<Pred, std::projected<std::ranges::iterator_t<R>, Proj>>
 bool parallel_any_of(R&& range, Pred pred, Proj proj = {}, const parallel_options& options = {}) {
-  const std::size_t size = detail::size_of(range);
-  const auto first = detail::fast_iterator(std::ranges::begin(range), size);
-  return detail::find_first(size, options, [&](std::size_t i) -> bool {
-           return std::invoke(pred, std::invoke(proj, detail::element(first, i)));
-         }) != size;
+  return parallel_find_if(range, std::ref(pred), std::ref(proj), options) !=
+         std::ranges::end(range);
 }
 
 template <parallel_range R, class Pred, class Proj = std::identity>

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <weft/core/join.hpp>
-#include <weft/core/parallel/loop.hpp>
 #include <weft/core/parallel/quicksort.hpp>
 #include <weft/core/parallel/ranges.hpp>
 
@@ -152,8 +151,7 @@ class merge_sort {
   void merge_alone(From a, From a_end, From b, From b_end, To to) {
     try {
       if constexpr (is_plain<std::iter_value_t<From>>) {
-        To to_end = to + ((a_end - a) + (b_end - b));
-        merge_from_both_ends(a, a_end, b, b_end, to, to_end);
+        merge_from_both_ends(a, a_end, b, b_end, to, to + ((a_end - a) + (b_end - b)));
       }
       while (a != a_end && b != b_end) {
         if (less_(*b, *a)) {
@@ -176,7 +174,7 @@ class merge_sort {
   // turn: two chains of dependent loads, which the processor runs at the same time. Stops when one
   // side is nearly used up, and leaves the rest in the middle.
   template <class From, class To>
-  void merge_from_both_ends(From& a, From& a_end, From& b, From& b_end, To& to, To& to_end) {
+  void merge_from_both_ends(From& a, From& a_end, From& b, From& b_end, To& to, To to_end) {
     for (;;) {
       // That many steps at each end cannot use a side up, so no step needs to ask.
       const auto steps = std::min(a_end - a, b_end - b) / 2;
