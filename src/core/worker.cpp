@@ -159,22 +159,29 @@ void worker::note_place() noexcept {
 }
 
 void worker::execute(job_ref ref) noexcept {
-  job& j = *ref.get();
   bump(executed_);
   activity_.store(worker_activity::running, std::memory_order_relaxed);
-  weft::observer* const o = crew_.options().observer;
-  if (o != nullptr) [[unlikely]]
-    o->job_begins(index_);
-  // Joins always run: a frame waits for their result. Queued jobs can be told that they were
-  // dropped.
+  // Apart, so that without an observer the job is called last, with nothing kept for afterwards.
+  if (crew_.options().observer != nullptr) [[unlikely]]
+    return execute_observed(ref);
+  call(ref);
+}
+
+void worker::execute_observed(job_ref ref) noexcept {
+  weft::observer& o = *crew_.options().observer;
+  o.job_begins(index_);
+  call(ref);
+  o.job_ends(index_);
+}
+
+// Joins always run: a frame waits for their result. Queued jobs can be told that they were dropped.
+void worker::call(job_ref ref) noexcept {
+  job& j = *ref.get();
   if (ref.is_batchable() && crew_.is_cancelling()) [[unlikely]] {
     bump(dropped_);
-    j.call(j, job_fate::drop);
-  } else {
-    j.call(j, job_fate::run);
+    return j.call(j, job_fate::drop);
   }
-  if (o != nullptr) [[unlikely]]
-    o->job_ends(index_);
+  j.call(j, job_fate::run);
 }
 
 void worker::execute_nested(job_ref job) noexcept {

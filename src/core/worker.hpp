@@ -85,6 +85,8 @@ class worker final : public fork_context, private waiter {
   std::uint64_t random() noexcept;
 
   void execute(job_ref ref) noexcept;
+  [[gnu::cold]] void execute_observed(job_ref ref) noexcept;
+  void call(job_ref ref) noexcept;
   void execute_nested(job_ref job) noexcept;
   void offer_work() noexcept;
   [[gnu::cold]] void give_away() noexcept;

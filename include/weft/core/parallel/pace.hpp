@@ -68,7 +68,13 @@ class pace {
 
   // A half was taken over by this thread, or a join has passed: time starts again.
   void restart() noexcept {
-    if (!fixed_) begin_ = ticks();
+    if (is_timed()) begin_ = ticks();
+  }
+  // Not with a grain, and not where the same must happen every time.
+  [[nodiscard]] bool is_timed() const noexcept { return !fixed_; }
+  // The time since then, measured in chunks.
+  [[nodiscard]] double chunks_since_restart() const noexcept {
+    return static_cast<double>(ticks() - begin_) / aim_;
   }
 
  private:

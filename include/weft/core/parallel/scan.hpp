@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <ranges>
 #include <type_traits>
@@ -25,6 +26,10 @@ enum class scan_kind : bool { inclusive, exclusive };
 // block for every worker, small enough to stay in its cache; the blocks are summed at the same
 // time, then, with the sums before them known, scanned at the same time. The second visit finds the
 // block in the cache, so a window costs the memory bus no more than a serial scan does.
+//
+// Windows grow when they are over too soon, because the loop's pace was taken while this thread had
+// lost its CPU; and when they take far longer than they might, because a thread with a block has
+// lost its CPU and all the others wait: in larger windows that happens less often.
 template <scan_kind Kind, class T, class In, class Out, class Op>
 class scan {
  public:
@@ -33,6 +38,8 @@ class scan {
 
   void run(std::size_t size, T so_far, std::size_t grain) {
     pace p(grain);
+    std::size_t block_size = 0;
+    double fastest = std::numeric_limits<double>::infinity();  // for each element of a window
     for (std::size_t begin = 0; begin < size;) {
       exit_.throw_if_stopped();
       const std::size_t until = p.chunk_end(begin, size);
@@ -40,12 +47,18 @@ class scan {
       const std::size_t done = until - begin;
       begin = until;
       if (begin == size || !p.look_around(done, size - begin)) continue;
+      block_size = std::max(block_size, p.chunk_size() * chunks_a_block);
       do {
         exit_.throw_if_stopped();
-        const std::size_t window =
-            std::min(size - begin, p.chunk_size() * chunks_a_block * workers());
+        const std::size_t window = std::min(size - begin, block_size * workers());
+        p.restart();
         so_far = scan_window(begin, begin + window, std::move(so_far));
         begin += window;
+        if (!p.is_timed()) continue;
+        const double took = p.chunks_since_restart();
+        const double each = took / static_cast<double>(window);
+        fastest = std::min(fastest, each);
+        if (took < chunks_a_block || each > 3 * fastest) block_size *= 2;
       } while (begin < size && work_wanted() != demand::none);
       p.restart();
     }
