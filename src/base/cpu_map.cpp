@@ -1,27 +1,17 @@
 #include <weft/base/cpu_map.hpp>
 
 #include <algorithm>
-#include <charconv>
-#include <fstream>
-#include <iterator>
+
+#include "base/text.hpp"
 
 namespace weft::base {
 namespace {
 
 constexpr unsigned most_cpus = 1U << 16;  // more than any kernel has; keeps nonsense small
 
-// Without the line's end; empty when the file cannot be read.
-std::string read_line(const std::string& path) {
-  std::string line;
-  std::getline(std::ifstream(path) >> std::ws, line);
-  return line;
-}
-
 std::optional<unsigned> parse_number(std::string_view text) {
-  unsigned value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || stop != text.data() + text.size() || value >= most_cpus) return {};
-  return value;
+  const auto value = parse_whole<unsigned>(text);
+  return value && *value < most_cpus ? value : std::nullopt;
 }
 
 std::vector<unsigned> cpus_in(const std::string& path) {

@@ -6,6 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include <weft/base/cpu_quota.hpp>
 
 namespace weft::base {
 
@@ -24,6 +27,7 @@ struct system_root {
 struct cpu_limit {
   unsigned affinity = 1;          ///< CPUs in the affinity mask; a cpuset shows here too.
   std::optional<unsigned> quota;  ///< Tightest cgroup quota in whole CPUs, rounded up, if any.
+  std::vector<cpu_quota> quotas;  ///< Every cgroup quota that binds, exact, nearest group first.
 
   /// The smaller of the two, at least 1.
   [[nodiscard]] unsigned usable() const noexcept;
