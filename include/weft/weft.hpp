@@ -2,6 +2,8 @@
 
 // Every layer of Weft that needs no third-party header.
 
+#include <weft/adapt/health.hpp>
+#include <weft/adapt/machine_health.hpp>
 #include <weft/core/join.hpp>
 #include <weft/core/limiter.hpp>
 #include <weft/core/parallel/find.hpp>
