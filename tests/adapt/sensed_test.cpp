@@ -38,7 +38,7 @@ TEST(Sensed, CarriesWhatCanOnlyBeMoved) {
 
 TEST(SensedDeathTest, UsingAValueThatIsNotThereStopsTheProgram) {
   const sensed<int> none;
-  EXPECT_DEATH(static_cast<void>(*none), "available");
+  EXPECT_DEATH(static_cast<void>(*none), "look whether a sensed value is there");
 }
 
 }  // namespace

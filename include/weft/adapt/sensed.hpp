@@ -1,8 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include <weft/base/assert.hpp>
 
@@ -11,7 +11,6 @@ namespace weft::adapt {
 // Why a value is not available here, for the person who asks.
 struct unavailable {
   std::string reason;
-  friend bool operator==(const unavailable&, const unavailable&) = default;
 };
 
 // A value, or the reason why it is not available here.
@@ -21,37 +20,33 @@ struct unavailable {
 template <class T>
 class sensed {
  public:
-  sensed() : state_(unavailable{"not read"}) {}
-  // NOLINTNEXTLINE(google-explicit-constructor): a function that senses returns either of the two.
-  sensed(T value) : state_(std::move(value)) {}
-  // NOLINTNEXTLINE(google-explicit-constructor)
-  sensed(unavailable why) : state_(std::move(why)) {}
+  sensed() : reason_("not read") {}
+  // Not explicit: a function that senses returns either of the two.
+  sensed(T value) : value_(std::move(value)) {}
+  sensed(unavailable why) : reason_(std::move(why.reason)) {}
 
-  [[nodiscard]] bool available() const noexcept { return std::holds_alternative<T>(state_); }
-  explicit operator bool() const noexcept { return available(); }
+  explicit operator bool() const noexcept { return value_.has_value(); }
 
-  [[nodiscard]] const T& operator*() const& noexcept { return value(); }
-  [[nodiscard]] T& operator*() & noexcept { return value(); }
-  [[nodiscard]] T&& operator*() && noexcept { return std::move(value()); }
-  [[nodiscard]] const T* operator->() const noexcept { return &value(); }
-  [[nodiscard]] T* operator->() noexcept { return &value(); }
+  [[nodiscard]] const T& operator*() const& noexcept { return checked(*this); }
+  [[nodiscard]] T& operator*() & noexcept { return checked(*this); }
+  [[nodiscard]] T&& operator*() && noexcept { return std::move(checked(*this)); }
+  [[nodiscard]] const T* operator->() const noexcept { return &checked(*this); }
+  [[nodiscard]] T* operator->() noexcept { return &checked(*this); }
 
   // Empty when there is a value.
-  [[nodiscard]] std::string reason() const {
-    const auto* const why = std::get_if<unavailable>(&state_);
-    return why != nullptr ? why->reason : std::string();
-  }
+  [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
   friend bool operator==(const sensed&, const sensed&) = default;
 
  private:
-  [[nodiscard]] const T& value() const noexcept {
-    WEFT_ASSERT(available(), "look whether a sensed value is available before using it");
-    return *std::get_if<T>(&state_);
+  template <class Self>
+  static auto& checked(Self& self) noexcept {
+    WEFT_ASSERT(self.value_.has_value(), "look whether a sensed value is there before using it");
+    return *self.value_;
   }
-  [[nodiscard]] T& value() noexcept { return const_cast<T&>(std::as_const(*this).value()); }
 
-  std::variant<unavailable, T> state_;
+  std::optional<T> value_;
+  std::string reason_;
 };
 
 }  // namespace weft::adapt

@@ -1,7 +1,6 @@
 #include <weft/adapt/sensor/cpu.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
@@ -75,29 +74,21 @@ void cpu_sensor::read_machine(cpu_reading& reading) {
   const std::string path = root_ + "/proc/stat";
   const auto stat = detail::read_source(path);
   reading.load_per_cpu = read_load_per_cpu(root_, stat ? count_cpus(*stat) : 0);
-  if (!stat) {
-    reading.utilisation = unavailable{stat.reason()};
-    return;
-  }
-  const auto ticks = parse_ticks(*stat, path);
-  if (!ticks) {
-    reading.utilisation = unavailable{ticks.reason()};
-    return;
-  }
-  const auto before = std::exchange(last_ticks_, *ticks);
-  if (!before) {
-    reading.utilisation = detail::needs_a_second_reading();
-  } else if (ticks->busy < before->busy || ticks->idle < before->idle) {
-    reading.utilisation = went_back();
-  } else {
-    const auto busy = static_cast<double>(ticks->busy - before->busy);
-    const auto idle = static_cast<double>(ticks->idle - before->idle);
-    if (busy + idle > 0) {
-      reading.utilisation = busy / (busy + idle);
-    } else {
-      reading.utilisation = no_time_has_passed();
-    }
-  }
+  const auto ticks =
+      stat ? parse_ticks(*stat, path) : sensed<machine_ticks>(unavailable{stat.reason()});
+  reading.utilisation = utilisation_since(last_ticks_, ticks);
+  if (ticks) last_ticks_ = *ticks;
+}
+
+sensed<double> cpu_sensor::utilisation_since(const std::optional<machine_ticks>& before,
+                                             const sensed<machine_ticks>& after) {
+  if (!after) return unavailable{after.reason()};
+  if (!before) return detail::needs_a_second_reading();
+  if (after->busy < before->busy || after->idle < before->idle) return went_back();
+  const auto busy = static_cast<double>(after->busy - before->busy);
+  const auto idle = static_cast<double>(after->idle - before->idle);
+  if (busy + idle <= 0) return no_time_has_passed();
+  return busy / (busy + idle);
 }
 
 // The first line is `cpu user nice system idle iowait irq softirq steal guest guest_nice`; old

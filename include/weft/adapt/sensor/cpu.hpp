@@ -59,6 +59,8 @@ class cpu_sensor {
   };
 
   static sensed<machine_ticks> parse_ticks(const std::string& stat, const std::string& path);
+  static sensed<double> utilisation_since(const std::optional<machine_ticks>& before,
+                                          const sensed<machine_ticks>& after);
   static sensed<group_share> use_since(const group_counters* before, const group_counters& after,
                                        const base::cpu_quota& quota);
   static sensed<group_share> throttled_since(const group_counters* before,
