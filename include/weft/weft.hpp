@@ -2,8 +2,11 @@
 
 // Every layer of Weft that needs no third-party header.
 
+#include <weft/adapt/breaker.hpp>
 #include <weft/adapt/health.hpp>
 #include <weft/adapt/machine_health.hpp>
+#include <weft/adapt/policy/health_zones.hpp>
+#include <weft/adapt/simulate.hpp>
 #include <weft/core/join.hpp>
 #include <weft/core/limiter.hpp>
 #include <weft/core/parallel/find.hpp>

@@ -1,0 +1,33 @@
+#include <exception>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+#include <weft/version.hpp>
+
+#include "exit_code.hpp"
+#include "simulate.hpp"
+
+int main(int argc, char** argv) {
+  int status = weft::cli::exit_code::ok;
+  CLI::App app("Weft runs work on the cores you really have.", "weft");
+  app.set_version_flag("--version", "weft " WEFT_VERSION);
+  app.footer("weft COMMAND --help tells more about a command.");
+  try {
+    weft::cli::add_simulate(app, status);
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& stop) {
+    // Help and version come this way too, and are no errors.
+    const int code = app.exit(stop);
+    return code == 0 ? weft::cli::exit_code::ok : weft::cli::exit_code::usage;
+  } catch (const std::exception& problem) {
+    std::cerr << "weft: " << problem.what() << '\n';
+    return weft::cli::exit_code::io_error;
+  }
+  // CLI11 could ask for a command itself, but would not say which word it took for one.
+  if (app.get_subcommands().empty()) {
+    std::cerr << "weft: expected a command; weft --help lists them\n";
+    return weft::cli::exit_code::usage;
+  }
+  return status;
+}

@@ -1,0 +1,47 @@
+#include "terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace weft::cli {
+namespace {
+
+constexpr unsigned narrowest = 40;
+constexpr unsigned widest = 1000;
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// 0 when COLUMNS is not set to a number.
+unsigned columns_asked_for() {
+  const std::string_view text = environment("COLUMNS");
+  unsigned columns = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, columns);
+  return error == std::errc{} && stop == end ? columns : 0;
+}
+
+// 0 when standard output is not a terminal.
+unsigned columns_of_terminal() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+}  // namespace
+
+terminal standard_output() {
+  unsigned columns = columns_asked_for();
+  if (columns == 0) columns = columns_of_terminal();
+  if (columns == 0) columns = 80;
+  return {.columns = std::clamp(columns, narrowest, widest),
+          .colour = isatty(STDOUT_FILENO) == 1 && environment("NO_COLOR").empty()};
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+namespace weft::cli {
+
+// How standard output should look.
+struct terminal {
+  unsigned columns = 80;
+  bool colour = false;
+};
+
+// COLUMNS, else the width of the terminal, else 80. Colour only on a terminal, and not when
+// NO_COLOR is set.
+[[nodiscard]] terminal standard_output();
+
+}  // namespace weft::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+
+namespace weft::adapt {
+
+// Refuses a field of a configuration that is not in [low, high]; NaN is not. `unit` follows the
+// numbers, as in " s".
+template <class Value>
+void require_within(std::string_view field, Value value, Value low, Value high,
+                    std::string_view unit = "") {
+  if (value >= low && value <= high) return;
+  std::ostringstream message;
+  message << field << " is " << value << unit << ", and must be between " << low << " and " << high
+          << unit;
+  throw std::invalid_argument(message.str());
+}
+
+}  // namespace weft::adapt
