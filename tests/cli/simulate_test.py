@@ -201,7 +201,7 @@ class Simulate(unittest.TestCase):
         rows = 200_000
         path = self.write(HEADER + "".join(f"{i},{i % 101},+\n" for i in range(rows)))
         command = ["/bin/sh", "-c", 'ulimit -v 200000; exec "$@"', "sh", WEFT]
-        if os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS"):
+        if os.environ.get("WEFT_SANITIZE"):
             command = [WEFT]  # sanitizers need address space without end
         done = subprocess.run(
             [*command, "simulate", "health_zones", path], capture_output=True, timeout=60, check=False
