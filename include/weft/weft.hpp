@@ -20,4 +20,6 @@
 #include <weft/core/pool.hpp>
 #include <weft/core/task_group.hpp>
 #include <weft/core/when.hpp>
+#include <weft/exec/completion.hpp>
+#include <weft/exec/executor.hpp>
 #include <weft/version.hpp>

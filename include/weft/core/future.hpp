@@ -39,6 +39,8 @@ class future_state_base : public queued_job {
 
   latch& done() noexcept { return done_; }
   crew& home() noexcept { return *crew_; }
+  // Whether home() has no threads, so that whoever waits must do the work.
+  [[nodiscard]] bool needs_driving() const noexcept { return deterministic_; }
 
   // Asks the job to stop; one that has not started never will.
   void request_stop() noexcept;

@@ -94,11 +94,14 @@ class outcome {
   }
   void fail(std::exception_ptr error) noexcept { state_.template emplace<2>(std::move(error)); }
 
+  [[nodiscard]] bool has_value() const noexcept { return state_.index() == 1; }
   [[nodiscard]] bool failed() const noexcept { return state_.index() == 2; }
   [[nodiscard]] std::exception_ptr error() const noexcept {
     return failed() ? std::get<2>(state_).value : nullptr;
   }
 
+  // The value, which must be there, where it is.
+  std::remove_reference_t<value_of<T>>& value() noexcept { return std::get_if<1>(&state_)->value; }
   // Moves the value out or throws.
   value_of<T> take() {
     if (failed()) std::rethrow_exception(std::move(std::get<2>(state_).value));

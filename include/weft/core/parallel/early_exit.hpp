@@ -15,6 +15,8 @@ namespace weft::detail {
 // Threads: any.
 class early_exit {
  public:
+  static constexpr std::size_t nowhere = ~std::size_t{0};
+
   explicit early_exit(const std::stop_token& stop) noexcept : stop_(stop) {}
 
   // The loop ends at `position` or before.
@@ -31,7 +33,7 @@ class early_exit {
     return lowest_.load(std::memory_order_relaxed) < position;
   }
 
-  // The lowest position left at; the largest number when there is none.
+  // The lowest position left at, or nowhere.
   [[nodiscard]] std::size_t position() const noexcept {
     return lowest_.load(std::memory_order_relaxed);
   }
@@ -42,7 +44,7 @@ class early_exit {
   }
 
  private:
-  atomic<std::size_t> lowest_{~std::size_t{0}};
+  atomic<std::size_t> lowest_{nowhere};
   const std::stop_token& stop_;
 };
 

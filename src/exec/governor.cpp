@@ -1,0 +1,133 @@
+#include "governor.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+namespace weft::exec {
+
+governor::governor(const executor_options& options, std::unique_ptr<sizer> policy, pool& on,
+                   detail::work_control& control, const worker_clocks& clocks)
+    : options_(options),
+      policy_(std::move(policy)),
+      pool_(on),
+      control_(control),
+      clocks_(clocks),
+      cpu_({.root = options.system_root}),
+      memory_({.root = options.system_root}),
+      gpu_({.root = options.system_root}),
+      thread_([this](const std::stop_token& stopping) { watch(stopping); }) {}
+
+void governor::stop() noexcept {
+  thread_.request_stop();
+  if (thread_.joinable() && !is_this_thread()) thread_.join();
+}
+
+bool governor::is_this_thread() const noexcept {
+  return std::this_thread::get_id() == thread_.get_id();
+}
+
+std::vector<scaling_event> governor::events() const {
+  const std::lock_guard lock(mutex_);
+  return {events_.begin(), events_.end()};
+}
+
+void governor::watch(const std::stop_token& stopping) {
+  while (!control_.wait_for_work(stopping)) {
+    // What was measured before a pause says nothing about what comes after it.
+    clock::time_point looked = clock::now();
+    look_at_machine(looked);
+    window_began_ = mark_now();
+    while (has_work()) {
+      if (control_.wait_for(options_.scale_check_interval, stopping)) return;
+      const clock::time_point now = clock::now();
+      if (now - looked >= options_.monitor_interval) {
+        looked = now;
+        look_at_machine(now);
+      }
+      decide_size(now);
+    }
+  }
+}
+
+bool governor::has_work() const {
+  const auto tally = control_.count();
+  return tally.tasks + tally.maps != 0;
+}
+
+governor::mark governor::mark_now() const {
+  return {.at = clock::now(), .cpu = clocks_.total(), .items = control_.count().items};
+}
+
+void governor::look_at_machine(clock::time_point now) {
+  const adapt::cpu_reading cpu = cpu_.read(now);
+  usable_cpus_ = cpu.usable;
+  machine_cpu_.reset();
+  if (cpu.utilisation) machine_cpu_ = 100 * *cpu.utilisation;
+
+  const auto memory = memory_.read().worst();
+  memory_used_.reset();
+  if (memory) memory_used_ = 100 * memory->share();
+
+  const adapt::gpu_reading gpus = gpu_.read();
+  const auto gpu = options_.gpu_device ? adapt::device_at(gpus, *options_.gpu_device)
+                                       : adapt::worst_device(gpus);
+  gpu_memory_used_.reset();
+  if (gpu && gpu->memory) gpu_memory_used_ = 100 * gpu->memory->share();
+  decide_admission();
+}
+
+void governor::decide_size(clock::time_point now) {
+  const mark end = mark_now();
+  const unsigned workers = pool_.workers();
+  const sizer::choice chosen = policy_->decide({.wall = end.at - window_began_.at,
+                                                .cpu = end.cpu - window_began_.cpu,
+                                                .completed = end.items - window_began_.items,
+                                                .waiting = pool_.stats().queue_depth,
+                                                .workers = workers,
+                                                .usable_cpus = usable_cpus_,
+                                                .machine_cpu = machine_cpu_,
+                                                .gpu_memory = gpu_memory_used_},
+                                               now);
+  window_began_ = end;
+  if (chosen.workers == workers) return;
+  try {
+    pool_.resize(chosen.workers);
+    record(workers, chosen.workers, chosen.reason);
+  } catch (const std::system_error& error) {
+    record(workers, workers,
+           "no thread could be created for " + std::to_string(chosen.workers) +
+               " workers: " + error.what());
+  }
+}
+
+void governor::decide_admission() {
+  const bool machine = memory_used_ && *memory_used_ > options_.memory_threshold;
+  const bool gpu = gpu_memory_used_ && *gpu_memory_used_ > options_.gpu_memory_threshold;
+  const bool is_short = machine || gpu;
+  if (is_short == std::exchange(short_of_memory_, is_short)) return;
+  control_.admit_at_most(is_short ? 1 : options_.max_workers);
+  char reason[128];
+  if (is_short) {
+    std::snprintf(reason, sizeof(reason),
+                  "%s memory is %.0f %% used, above %.0f %%: tasks begin one at a time",
+                  machine ? "main" : "GPU", machine ? *memory_used_ : *gpu_memory_used_,
+                  machine ? options_.memory_threshold : options_.gpu_memory_threshold);
+  } else {
+    std::snprintf(reason, sizeof(reason), "memory use is back below its threshold");
+  }
+  record(pool_.workers(), pool_.workers(), reason);
+}
+
+void governor::record(unsigned from, unsigned to, std::string reason) {
+  scaling_event event{.when = clock::now(), .from = from, .to = to, .reason = std::move(reason)};
+  {
+    const std::lock_guard lock(mutex_);
+    if (events_.size() == most_events) events_.pop_front();
+    events_.push_back(event);
+  }
+  if (options_.on_scale) options_.on_scale(event);
+}
+
+}  // namespace weft::exec

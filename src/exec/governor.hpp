@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/adapt/sensor/cpu.hpp>
+#include <weft/adapt/sensor/gpu.hpp>
+#include <weft/adapt/sensor/memory.hpp>
+#include <weft/exec/executor.hpp>
+
+#include "sizer.hpp"
+#include "worker_clocks.hpp"
+
+namespace weft::exec {
+
+// The thread that watches an executor while it has work: reads sensors, asks the policy, and sets
+// the size of the pool and how many tasks may run. Without work it sleeps.
+//
+// Threads: any.
+class governor {
+ public:
+  governor(const executor_options& options, std::unique_ptr<sizer> policy, pool& on,
+           detail::work_control& control, const worker_clocks& clocks);
+  ~governor() { stop(); }
+  governor(const governor&) = delete;
+  governor& operator=(const governor&) = delete;
+
+  void stop() noexcept;
+  // Whether the calling thread is the governor's: on_scale may shut the executor down.
+  [[nodiscard]] bool is_this_thread() const noexcept;
+  [[nodiscard]] std::vector<scaling_event> events() const;
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct mark {
+    clock::time_point at;
+    std::chrono::nanoseconds cpu;
+    std::uint64_t items;
+  };
+
+  void watch(const std::stop_token& stopping);
+  [[nodiscard]] bool has_work() const;
+  [[nodiscard]] mark mark_now() const;
+  void look_at_machine(clock::time_point now);
+  void decide_size(clock::time_point now);
+  void decide_admission();
+  void record(unsigned from, unsigned to, std::string reason);
+
+  static constexpr std::size_t most_events = 64;
+
+  const executor_options options_;
+  const std::unique_ptr<sizer> policy_;
+  pool& pool_;
+  detail::work_control& control_;
+  const worker_clocks& clocks_;
+
+  // Of the governor's thread.
+  adapt::cpu_sensor cpu_;
+  adapt::memory_sensor memory_;
+  adapt::gpu_sensor gpu_;
+  double usable_cpus_ = 1;
+  std::optional<double> machine_cpu_;
+  std::optional<double> memory_used_;
+  std::optional<double> gpu_memory_used_;
+  bool short_of_memory_ = false;
+  mark window_began_{};
+
+  mutable std::mutex mutex_;
+  std::deque<scaling_event> events_;  // guarded by mutex_
+
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace weft::exec
