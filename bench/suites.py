@@ -29,13 +29,15 @@ class Work:
     concurrent: bool = False
     # With --threads, these programs still run with the counts above: the count is the point of the work.
     fixed_threads: bool = False
+    # At most so many repetitions, for works that take long and vary little. 0: as many as asked for.
+    repetitions_max: int = 0
     note: str = ""
 
 
 # Everything else is better when it is less.
-MORE_IS_BETTER = {"rate", "utilisation"}
+MORE_IS_BETTER = {"rate", "utilisation", "share"}
 # Properties of the measurement or of another column: nobody wins by them.
-NEVER_BEST = {"timer", "join"}
+NEVER_BEST = {"timer", "join", "workers"}
 
 FORKING = ("weft", "tbb", "openmp", "rayon")
 
@@ -110,6 +112,31 @@ PARALLEL = [
               note="openmp: an inner parallel loop runs with one thread, as is its default."),
 ]
 
-SUITES = {"core": CORE, "parallel": PARALLEL}
+
+
+def mapped(instance):
+    """A work of the suite `executor`: items of that cost, so many, through an ordered map."""
+    item, count = instance.split(",")
+    return Work(f"map_{item}_{count}", f"an ordered map over {count} items of {item}", program="executor_map",
+                libs=("serial", "weft", "tbb", "threads"), variants=(("executor_map_async", "async"),),
+                threads=(USABLE,), instance=instance,
+                note="threads: a queue under a mutex, packaged tasks and futures; async: std::async, a thread per item;\n"
+                     "everybody reads 16 items a thread ahead. From 1,000 items on, quick has a tenth.")
+
+
+def reached(instance, title):
+    return Work(f"reach_{instance}", title, program="executor_reach", libs=("weft",), threads=(USABLE,),
+                instance=instance, key="reach", repetitions_max=3, note=REACH)
+
+
+REACH = ("reach: until a second gets 95 % of what the best of the fixed sizes 1, 2, 4, 12, 20, 32 does done; share: of\n"
+         "that, from the tenth second to the twentieth; workers: at the end.")
+EXECUTOR = [mapped(i) for i in ("1us,10^2", "1us,10^4", "1us,10^6", "10us,10^2", "10us,10^5", "1ms,10^2", "1ms,10^3")] + [
+    reached("cpu", "items of 10 ms of computing"),
+    reached("wait", "items of 10 ms of computing and 90 ms of waiting"),
+    reached("memory", "items that read 8 MB"),
+]
+
+SUITES = {"core": CORE, "parallel": PARALLEL, "executor": EXECUTOR}
 # Without --quick and --repetitions.
-REPETITIONS = {"core": 7, "parallel": 9}
+REPETITIONS = {"core": 7, "parallel": 9, "executor": 7}

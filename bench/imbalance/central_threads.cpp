@@ -1,64 +1,14 @@
 // Central queue: a pool of threads around one std::deque under one mutex.
 
-#include <condition_variable>
-#include <deque>
-#include <functional>
-#include <mutex>
-#include <thread>
-
 #include "config.hpp"
 
-class central_pool {
- public:
-  explicit central_pool(int threads) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-  }
-  central_pool(const central_pool&) = delete;
-  central_pool& operator=(const central_pool&) = delete;
-
-  // Runs what is still queued, then ends the threads.
-  ~central_pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    changed_.notify_all();
-  }
-
-  void submit(std::function<void()> job) {
-    {
-      const std::lock_guard lock(mutex_);
-      jobs_.push_back(std::move(job));
-    }
-    changed_.notify_one();
-  }
-
- private:
-  void work() {
-    for (std::unique_lock lock(mutex_);;) {
-      changed_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
-      if (jobs_.empty()) return;
-      auto job = std::move(jobs_.front());
-      jobs_.pop_front();
-      lock.unlock();
-      job();
-      lock.lock();
-    }
-  }
-
-  std::mutex mutex_;  // Guards jobs_ and closed_.
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> jobs_;
-  bool closed_ = false;
-  std::vector<std::jthread>
-      threads_;  // Last: the threads use everything above, and are joined first.
-};
+#include "../support/central_pool.hpp"
 
 int main(int argc, char** argv) {
   const auto options = bench::parse(argc, argv);
   const imbalance::problem problem(options);
   imbalance::measure(options, problem, [&] {
-    central_pool pool(options.threads);
+    bench::central_pool pool(options.threads);
     for (const int jobs : problem.parts()) {
       for (int i = 0; i < jobs; ++i) pool.submit([&problem] { problem.run_job(); });
     }

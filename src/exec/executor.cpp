@@ -112,12 +112,22 @@ executor::executor(pool& on, executor_options options)
       control_(&machinery_->control) {}
 
 executor::~executor() {
+  if (is_abandoned()) {
+    // A forked child has none of the threads, and whatever they had locked stays locked.
+    static_cast<void>(machinery_.release());
+    return;
+  }
   WEFT_ASSERT(!control_->is_inside_own_item(),
               "an executor is destroyed by one of its own tasks; let its owner do that");
   shutdown();
 }
 
+bool executor::is_abandoned() const noexcept {
+  return detail::is_abandoned(detail::crew_of(machinery_->on));
+}
+
 void executor::shutdown(shutdown_options options) {
+  if (is_abandoned()) return;
   machinery& m = *machinery_;
   control_->close();
   if (options.cancel_futures) control_->cancel();

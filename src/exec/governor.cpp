@@ -39,8 +39,10 @@ void governor::watch(const std::stop_token& stopping) {
     clock::time_point looked = clock::now();
     look_at_machine(looked);
     window_began_ = mark_now();
+    on_trial_ = false;
     while (has_work()) {
-      if (control_.wait_for(options_.scale_check_interval, stopping)) return;
+      const auto interval = options_.scale_check_interval;
+      if (control_.wait_for(on_trial_ ? interval / 4 : interval, stopping)) return;
       const clock::time_point now = clock::now();
       if (now - looked >= options_.monitor_interval) {
         looked = now;
@@ -91,6 +93,7 @@ void governor::decide_size(clock::time_point now) {
                                                 .gpu_memory = gpu_memory_used_},
                                                now);
   window_began_ = end;
+  on_trial_ = chosen.is_trial;
   if (chosen.workers == workers) return;
   try {
     pool_.resize(chosen.workers);

@@ -71,6 +71,7 @@ class governor {
   std::optional<double> memory_used_;
   std::optional<double> gpu_memory_used_;
   bool short_of_memory_ = false;
+  bool on_trial_ = false;  // the size in force is one that may turn out too small
   mark window_began_{};
 
   mutable std::mutex mutex_;

@@ -21,6 +21,11 @@ void check_options(const map_options& options) {
   }
 }
 
+std::string used_after_fork_message() {
+  return "weft: executor::map began before a fork, and its threads are in the parent; make an "
+         "executor in the child";
+}
+
 std::string timed_out_message(std::size_t index, std::chrono::nanoseconds timeout) {
   const double seconds = std::chrono::duration<double>(timeout).count();
   return "weft: executor::map: result " + std::to_string(index) + " was not there after " +

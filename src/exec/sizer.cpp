@@ -23,7 +23,9 @@ class throughput_sizer final : public sizer {
                                           .usable_cpus = seen.usable_cpus,
                                           .machine_cpu = seen.machine_cpu},
                                          now);
-    return {.workers = s.workers, .reason = explain(s)};
+    return {.workers = s.workers,
+            .reason = explain(s),
+            .is_trial = s.reason == adapt::sizing_reason::probing_down};
   }
 
  private:

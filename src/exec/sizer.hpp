@@ -29,6 +29,7 @@ class sizer {
   struct choice {
     unsigned workers = 1;
     std::string reason;
+    bool is_trial = false;  // it may well cost throughput: look again soon
   };
 
   [[nodiscard]] virtual unsigned start(double usable_cpus) = 0;

@@ -105,6 +105,10 @@ bool work_control::wait_for(std::chrono::nanoseconds time, const std::stop_token
 }
 
 void work_control::begin_work(std::size_t tally::* kind, const char* name) {
+  if (is_abandoned(crew_of(pool_))) {
+    throw used_after_fork(std::string("weft: ") + name +
+                          " in a forked child; make an executor in the child");
+  }
   const std::lock_guard lock(mutex_);
   require_open(name);
   if (failure_ != nullptr) {

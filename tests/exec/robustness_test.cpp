@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -137,6 +139,71 @@ TEST(Futures, OutliveTheExecutor) {
   auto f = ex->submit([] { return std::string("still here"); });
   ex.reset();
   EXPECT_EQ(f.get(), "still here");
+}
+
+int in_child(const std::function<bool()>& f) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(f() ? 0 : 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Fork, AChildGetsAnErrorAndMayDestroyTheExecutor) {
+  const weft::test::watchdog guard(60s);
+  auto ex =
+      std::make_unique<weft::executor>(weft::executor_options{.max_workers = 2, .sizing = fixed});
+  std::latch release(1);
+  auto busy = ex->submit([&] { release.wait(); });
+  EXPECT_EQ(in_child([&] {
+              bool refused = false;
+              try {
+                static_cast<void>(ex->submit([] {}));
+              } catch (const weft::used_after_fork&) {
+                refused = true;
+              }
+              ex->shutdown();
+              ex.reset();
+              return refused;
+            }),
+            0);
+  release.count_down();
+  busy.get();
+  EXPECT_EQ(ex->submit([] { return 1; }).get(), 1);
+}
+
+TEST(Fork, AChildMayLeaveTheLoopItIsIn) {
+  const weft::test::watchdog guard(60s);
+  weft::executor ex({.max_workers = 2, .sizing = fixed});
+  pid_t child = -1;
+  for (auto&& r : ex.map([](int i) { return i; }, std::views::iota(0, 1000))) {
+    if (r != 10) continue;
+    child = ::fork();
+    break;
+  }
+  if (child == 0) ::_exit(0);  // having destroyed the map
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST(Fork, AChildThatGoesOnWithALoopGetsAnError) {
+  const weft::test::watchdog guard(60s);
+  weft::executor ex({.max_workers = 2, .sizing = fixed});
+  pid_t child = -1;
+  bool refused = false;
+  try {
+    for (auto&& r : ex.map([](int i) { return i; }, std::views::iota(0, 1000))) {
+      if (r == 10) child = ::fork();
+    }
+  } catch (const weft::used_after_fork&) {
+    refused = true;
+  }
+  if (child == 0) ::_exit(refused ? 0 : 1);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_FALSE(refused);
 }
 
 TEST(Nesting, TasksSubmitAndWaitInsideTasks) {

@@ -79,8 +79,8 @@ struct shutdown_options {
 //
 // Threads: every member, from any thread. Blocks: shutdown() with wait, the destructor, and the
 // ranges that map returns. Errors: std::invalid_argument for options; executor_stopped after
-// shutdown(); executor_failed after a failure. Lifetime: outlives the ranges that map returned;
-// futures may outlive it. The destructor is shutdown().
+// shutdown(); executor_failed after a failure; used_after_fork in a forked child. Lifetime:
+// outlives the ranges that map returned; futures may outlive it. The destructor is shutdown().
 class executor {
  public:
   explicit executor(executor_options options = {});
@@ -154,6 +154,9 @@ class executor {
     return map_range<Order, std::decay_t<F>, std::views::all_t<R>...>(
         *control_, options, std::forward<F>(f), std::views::all(std::forward<R>(ranges))...);
   }
+
+  // In a forked child.
+  [[nodiscard]] bool is_abandoned() const noexcept;
 
   struct machinery;
   std::unique_ptr<machinery> machinery_;

@@ -30,6 +30,7 @@ enum class delivery : std::uint8_t { in_order, as_completed };
 
 // Throws std::invalid_argument for what makes no sense.
 void check_options(const map_options& options);
+[[nodiscard]] std::string used_after_fork_message();
 [[nodiscard]] std::string timed_out_message(std::size_t index, std::chrono::nanoseconds timeout);
 
 // One map, from begin() to its end: reads the input ahead, hands items in chunks to the pool, and
@@ -162,7 +163,7 @@ class map_run {
     if (control_.runs_in_caller()) return 1;
     if (options_.chunk) return std::min(*options_.chunk, look_ahead_);
     if (per_item_.count() == 0) return 1;
-    const auto most = std::max<std::size_t>(1, look_ahead_ / (4 * workers_));
+    const auto most = std::max<std::size_t>(1, look_ahead_ / (2 * workers_));
     return std::clamp<std::size_t>(static_cast<std::size_t>(job_time / per_item_), 1, most);
   }
 
@@ -230,6 +231,7 @@ class map_run {
   // Waits for the next chunk with results, if one is to come.
   void take_head() {
     if (in_flight_ == 0) return;
+    if (is_abandoned(crew_of(control_.home()))) throw used_after_fork(used_after_fork_message());
     if constexpr (Order == delivery::in_order) {
       if (!wait_until(*in_order_.front(), deadline_)) time_out();
       head_ = std::move(in_order_.front());
@@ -296,6 +298,7 @@ class map_run {
     if (ended_ || !started_) return;
     ended_ = true;
     input_ended_ = true;
+    if (is_abandoned(crew_of(control_.home()))) return forget_everything();
     stop_.request_stop();
     if constexpr (Order == delivery::in_order) {
       for (auto& c : in_order_) wait_until(*c, clock::time_point::max());
@@ -305,6 +308,12 @@ class map_run {
     }
     head_.reset();
     share_.reset();
+  }
+
+  // In a forked child: what was in flight belongs to threads that stayed in the parent.
+  void forget_everything() noexcept {
+    for (auto& c : in_order_) static_cast<void>(c.release());
+    share_->abandon();
   }
 
   // A job this long is worth handing over; reading input this long is worth interrupting.

@@ -103,7 +103,7 @@ class work_control {
 // A task or a map that the executor has taken.
 class work_share {
  public:
-  // Throw executor_stopped or executor_failed.
+  // Throw executor_stopped, executor_failed or used_after_fork.
   static work_share of_task(work_control& control) {
     return {control, &work_control::tally::tasks, "executor::submit"};
   }
@@ -117,6 +117,8 @@ class work_share {
     if (control_ != nullptr) control_->end_work(kind_);
   }
   [[nodiscard]] work_control& control() const noexcept { return *control_; }
+  // In a forked child, where the lock of the control may be held for ever.
+  void abandon() noexcept { control_ = nullptr; }
 
  private:
   work_share(work_control& control, std::size_t work_control::tally::* kind, const char* name)

@@ -1,5 +1,6 @@
 #include <weft/adapt/policy/sizing.hpp>
 
+#include <cmath>
 #include <cstdio>
 
 namespace weft::adapt {
@@ -8,7 +9,9 @@ namespace {
 // Three significant figures are what windows of a second are worth.
 std::string figure(double value) {
   char text[32];
-  static_cast<void>(std::snprintf(text, sizeof text, "%.3g", value));
+  // Three digits, but never an exponent.
+  const char* const format = std::abs(value) < 1000 ? "%.3g" : "%.0f";
+  static_cast<void>(std::snprintf(text, sizeof text, format, value));
   return text;
 }
 
