@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -107,7 +108,7 @@ void measure(weft::pool& pool, const std::string& name, Serial serial, Parallel 
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   weft::pool pool;
   if (argc > 1 && std::strcmp(argv[1], "--check") == 0) {
     std::printf("fib(%d) = %ld\n", fib_of, pool.run([] { return fib_parallel(fib_of); }));
@@ -131,4 +132,7 @@ int main(int argc, char** argv) {
       "\nA node of fib is one addition: its line is the price of a fork. That of queens is what\n"
       "forks are for. Steals are few: a thief takes the oldest piece, which is the largest.\n"
       "Utilisation is CPU time / (workers x time); other programs on the machine lower it.\n");
+} catch (const std::exception& error) {  // WEFT_WORKERS may make no sense
+  std::fprintf(stderr, "01_fork_join: %s\n", error.what());
+  return 1;
 }

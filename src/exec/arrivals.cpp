@@ -4,8 +4,11 @@
 
 namespace weft::detail {
 
-arrivals::arrivals(std::vector<future_state_base*> futures)
-    : futures_(std::move(futures)), each_(std::make_unique<arrival[]>(futures_.size())) {
+arrivals::arrivals(std::vector<future_state_base*> futures, const char* name)
+    : futures_(std::move(futures)),
+      each_(std::make_unique<arrival[]>(futures_.size())),
+      name_(name) {
+  for (const future_state_base* f : futures_) require_reachable(*f);
   for (std::size_t i = 0; i < futures_.size(); ++i) {
     each_[i].owner = this;
     home_ = &futures_[i]->home();
@@ -14,7 +17,12 @@ arrivals::arrivals(std::vector<future_state_base*> futures)
   }
 }
 
+void arrivals::require_reachable(const future_state_base& f) const {
+  if (!f.done().is_set()) f.require_same_process(name_);
+}
+
 arrivals::~arrivals() {
+  if (process_ != process_generation()) return;  // nobody will set what is not set by now
   // One that cannot be taken back has come, or is about to: its setter holds our address till then.
   std::size_t coming = 0;
   for (std::size_t i = 0; i < futures_.size(); ++i) {
@@ -23,8 +31,13 @@ arrivals::~arrivals() {
   for (; coming != 0; --coming) pop(std::chrono::steady_clock::time_point::max());
 }
 
-std::optional<std::size_t> arrivals::next(std::chrono::steady_clock::time_point deadline) noexcept {
+std::optional<std::size_t> arrivals::next(std::chrono::steady_clock::time_point deadline) {
   if (all_told()) return std::nullopt;
+  if (process_ != process_generation()) {
+    for (std::size_t i = 0; i < futures_.size(); ++i) {
+      if (!each_[i].told) require_reachable(*futures_[i]);
+    }
+  }
   ready_list::node* const node = pop(deadline);
   if (node == nullptr) return std::nullopt;
   auto& one = *static_cast<arrival*>(node);
@@ -35,6 +48,13 @@ std::optional<std::size_t> arrivals::next(std::chrono::steady_clock::time_point 
 
 ready_list::node* arrivals::pop(std::chrono::steady_clock::time_point deadline) noexcept {
   if (ready_list::node* const node = ready_.try_pop()) return node;
+  if (must_run_inline(*home_)) {
+    // This worker may begin no other job while it waits, so it must do what it waits for.
+    for (std::size_t i = 0; i < futures_.size(); ++i) {
+      if (!each_[i].told) futures_[i]->run_here_if_at_the_limit();
+    }
+    if (ready_list::node* const node = ready_.try_pop()) return node;
+  }
   // A pool without threads is done with when its futures are, and then it is another one's turn.
   if (drive_) choose_home();
   return ready_.pop_until(deadline, *home_, drive_);

@@ -26,8 +26,8 @@ void check_percent(const char* field, double value) {
 }
 
 void check_interval(const char* field, std::chrono::nanoseconds value) {
-  if (value <= std::chrono::nanoseconds::zero()) {
-    refuse(field, "is " + std::to_string(value.count()) + " ns; give a time above 0");
+  if (value < std::chrono::microseconds(100)) {
+    refuse(field, "is " + std::to_string(value.count()) + " ns; give 100 us or more");
   }
 }
 
@@ -117,8 +117,9 @@ executor::~executor() {
     static_cast<void>(machinery_.release());
     return;
   }
-  WEFT_ASSERT(!control_->is_inside_own_item(),
-              "an executor is destroyed by one of its own tasks; let its owner do that");
+  WEFT_ASSERT(!control_->is_inside_own_item() && !is_governor(),
+              "an executor is destroyed by one of its own tasks, or by its on_scale; let its owner "
+              "do that");
   shutdown();
 }
 
@@ -126,13 +127,18 @@ bool executor::is_abandoned() const noexcept {
   return detail::is_abandoned(detail::crew_of(machinery_->on));
 }
 
+bool executor::is_governor() const noexcept {
+  return machinery_->governor && machinery_->governor->is_this_thread();
+}
+
 void executor::shutdown(shutdown_options options) {
   if (is_abandoned()) return;
   machinery& m = *machinery_;
   control_->close();
   if (options.cancel_futures) control_->cancel();
-  const bool by_itself = control_->is_inside_own_item() || pool::current() == &m.on ||
-                         (m.governor && m.governor->is_this_thread());
+  // A job of a borrowed pool may wait, for it helps; one of our own pool would wait for itself.
+  const bool by_itself = control_->is_inside_own_item() || is_governor() ||
+                         (m.own != nullptr && pool::current() == m.own.get());
   if (!options.wait || by_itself) return;
   control_->wait_for_tasks();
   const std::lock_guard lock(m.ending);
@@ -157,9 +163,11 @@ std::string executor::explain() const {
   std::string text = m.options.name + ": ";
   if (m.control.runs_in_caller()) {
     text += "max_workers is 1, so everything runs in the calling thread\n";
+  } else if (m.own == nullptr) {
+    text += "on a pool of " + std::to_string(current_workers()) + ", whose size is not its own\n";
   } else {
-    text += std::to_string(current_workers()) + " workers of " + std::to_string(min_workers()) +
-            " to " + std::to_string(max_workers()) + "\n";
+    text += "size " + std::to_string(current_workers()) + ", from " +
+            std::to_string(min_workers()) + " to " + std::to_string(max_workers()) + "\n";
   }
   text += "items run: " + std::to_string(tally.items) + "\n";
   if (tally.stalls != 0) {
@@ -167,14 +175,17 @@ std::string executor::explain() const {
             " times because a slow item held up the ones after it; a larger "
             "map_options::look_ahead helps\n";
   }
+  if (m.governor && m.governor->is_short_of_memory()) {
+    text += "short of memory: tasks begin one at a time\n";
+  }
   const std::string failure = m.control.first_failure();
   if (!failure.empty()) text += "stopped by a failure: " + failure + "\n";
   const auto now = std::chrono::steady_clock::now();
   for (const scaling_event& e : events()) {
-    char line[64];
-    std::snprintf(line, sizeof(line), "%8.1f s ago  %3u -> %-3u ",
-                  std::chrono::duration<double>(now - e.when).count(), e.from, e.to);
-    text += line + e.reason + "\n";
+    char ago[32];
+    std::snprintf(ago, sizeof(ago), "%8.1f s ago  ",
+                  std::chrono::duration<double>(now - e.when).count());
+    text += ago + e.reason + "\n";
   }
   return text;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 namespace weft::exec {
@@ -24,8 +24,9 @@ void governor::stop() noexcept {
   if (thread_.joinable() && !is_this_thread()) thread_.join();
 }
 
-bool governor::is_this_thread() const noexcept {
-  return std::this_thread::get_id() == thread_.get_id();
+bool governor::is_short_of_memory() const {
+  const std::lock_guard lock(mutex_);
+  return short_of_memory_;
 }
 
 std::vector<scaling_event> governor::events() const {
@@ -48,6 +49,7 @@ void governor::watch(const std::stop_token& stopping) {
         looked = now;
         look_at_machine(now);
       }
+      keep_admission_going(now);
       decide_size(now);
     }
   }
@@ -98,7 +100,7 @@ void governor::decide_size(clock::time_point now) {
   try {
     pool_.resize(chosen.workers);
     record(workers, chosen.workers, chosen.reason);
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {
     record(workers, workers,
            "no thread could be created for " + std::to_string(chosen.workers) +
                " workers: " + error.what());
@@ -109,7 +111,12 @@ void governor::decide_admission() {
   const bool machine = memory_used_ && *memory_used_ > options_.memory_threshold;
   const bool gpu = gpu_memory_used_ && *gpu_memory_used_ > options_.gpu_memory_threshold;
   const bool is_short = machine || gpu;
-  if (is_short == std::exchange(short_of_memory_, is_short)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_short == std::exchange(short_of_memory_, is_short)) return;
+  }
+  admitted_ = 1;
+  progress_at_ = clock::now();
   control_.admit_at_most(is_short ? 1 : options_.max_workers);
   char reason[128];
   if (is_short) {
@@ -123,10 +130,25 @@ void governor::decide_admission() {
   record(pool_.workers(), pool_.workers(), reason);
 }
 
+void governor::keep_admission_going(clock::time_point now) {
+  if (!is_short_of_memory()) return;
+  const std::uint64_t items = control_.count().items;
+  if (items != std::exchange(items_then_, items) || control_.waiting_for_admission() == 0) {
+    progress_at_ = now;
+    if (std::exchange(admitted_, 1) != 1) control_.admit_at_most(1);
+  } else if ((now - progress_at_) / 10 >= options_.scale_check_interval) {
+    progress_at_ = now;
+    control_.admit_at_most(++admitted_);
+  }
+}
+
 void governor::record(unsigned from, unsigned to, std::string reason) {
   scaling_event event{.when = clock::now(), .from = from, .to = to, .reason = std::move(reason)};
   {
     const std::lock_guard lock(mutex_);
+    // What is said at every look is said once.
+    const bool again = from == to && !events_.empty() && events_.back().reason == event.reason;
+    if (again) return;
     if (events_.size() == most_events) events_.pop_front();
     events_.push_back(event);
   }

@@ -35,7 +35,8 @@ class governor {
 
   void stop() noexcept;
   // Whether the calling thread is the governor's: on_scale may shut the executor down.
-  [[nodiscard]] bool is_this_thread() const noexcept;
+  [[nodiscard]] bool is_this_thread() const noexcept { return std::this_thread::get_id() == id_; }
+  [[nodiscard]] bool is_short_of_memory() const;
   [[nodiscard]] std::vector<scaling_event> events() const;
 
  private:
@@ -52,6 +53,8 @@ class governor {
   void look_at_machine(clock::time_point now);
   void decide_size(clock::time_point now);
   void decide_admission();
+  // Tasks that were admitted one at a time may wait for ones that were not.
+  void keep_admission_going(clock::time_point now);
   void record(unsigned from, unsigned to, std::string reason);
 
   static constexpr std::size_t most_events = 64;
@@ -70,14 +73,18 @@ class governor {
   std::optional<double> machine_cpu_;
   std::optional<double> memory_used_;
   std::optional<double> gpu_memory_used_;
-  bool short_of_memory_ = false;
+  std::size_t admitted_ = 1;  // while short of memory
+  std::uint64_t items_then_ = 0;
+  clock::time_point progress_at_{};
   bool on_trial_ = false;  // the size in force is one that may turn out too small
   mark window_began_{};
 
   mutable std::mutex mutex_;
   std::deque<scaling_event> events_;  // guarded by mutex_
+  bool short_of_memory_ = false;      // guarded by mutex_
 
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // it uses the others
+  const std::thread::id id_ = thread_.get_id();
 };
 
 }  // namespace weft::exec

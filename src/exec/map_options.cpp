@@ -21,6 +21,12 @@ void check_options(const map_options& options) {
   }
 }
 
+void throw_item_inside_iterator() {
+  throw std::logic_error(
+      "weft: executor::map: the iterator of this range shows items that live inside itself and "
+      "cannot be copied; make values of them first, with std::views::transform");
+}
+
 std::string used_after_fork_message() {
   return "weft: executor::map began before a fork, and its threads are in the parent; make an "
          "executor in the child";

@@ -7,13 +7,18 @@ namespace weft::detail {
 namespace {
 
 // What an exception says, as far as it can be told.
-std::string describe(const std::exception_ptr& error) {
+std::string describe(const std::exception_ptr& error) noexcept {
   try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& e) {
-    return e.what();
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& e) {
+      const char* const what = e.what();
+      return what != nullptr && *what != '\0' ? what : "an exception without a text";
+    } catch (...) {
+      return "an exception that is not a std::exception";
+    }
   } catch (...) {
-    return "an exception that is not a std::exception";
+    return {};  // no memory for a text
   }
 }
 
@@ -23,6 +28,7 @@ work_control::work_control(pool& p, options with)
     : pool_(p), with_(with), admitted_(with.most_at_once) {}
 
 work_control::~work_control() {
+  WEFT_ASSERT(tally_.tasks == 0, "an executor is gone and its tasks are not");
   WEFT_ASSERT(tally_.maps == 0,
               "an executor is destroyed before a range that its map() returned; let the executor "
               "live longer");
@@ -38,19 +44,20 @@ bool work_control::is_inside_own_item() const noexcept {
 }
 
 std::exception_ptr work_control::why_cancelled() const {
-  const std::string failure = first_failure();
-  if (failure.empty()) return std::make_exception_ptr(cancelled());
+  const std::lock_guard lock(mutex_);
+  if (failure_ == nullptr) return std::make_exception_ptr(cancelled());
   return std::make_exception_ptr(executor_failed(
-      "weft: the map was cancelled because a task of its executor failed (" + failure + ")"));
+      "weft: the map was cancelled because a task of its executor failed (" + failure_text_ + ")"));
 }
 
 void work_control::record_failure(const std::exception_ptr& error) noexcept {
   if (!with_.fail_fast) return;
+  std::string text = describe(error);  // calls the user's what(): not under the lock
   {
     const std::lock_guard lock(mutex_);
     if (failure_ != nullptr) return;
     failure_ = error;
-    failure_text_ = describe(error);
+    failure_text_ = std::move(text);
   }
   cancel();
 }
@@ -66,9 +73,12 @@ void work_control::close() noexcept {
 }
 
 void work_control::require_open(const char* name) const {
-  if (!closed_.stop_requested()) return;
+  if (closed_.stop_requested() && !is_inside_own_item()) throw_stopped(name);
+}
+
+void work_control::throw_stopped(const char* name) const {
   throw executor_stopped(std::string("weft: ") + name +
-                         " goes on after executor::shutdown(); make a new executor");
+                         " after executor::shutdown(); make a new executor");
 }
 
 work_control::tally work_control::count() const {
@@ -100,7 +110,7 @@ bool work_control::wait_for_work(const std::stop_token& stop) {
 
 bool work_control::wait_for(std::chrono::nanoseconds time, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, stop, time, [] { return false; });
+  changed_.wait_until(lock, stop, deadline_after(time), [] { return false; });
   return stop.stop_requested();
 }
 
@@ -135,10 +145,23 @@ void work_control::count_items(std::size_t items) noexcept {
   tally_.items += items;
 }
 
+bool is_told_to_stop(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const cancelled&) {
+    return true;
+  } catch (const executor_stopped&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 admission::admission(work_control& control, bool from_inside)
     : control_(control),
-      permit_(from_inside || work_control::is_inside_item() ? limiter::permit()
-                                                            : control.admitted_.acquire()),
+      permit_(from_inside || control.runs_in_caller() || work_control::is_inside_item()
+                  ? limiter::permit()
+                  : control.admitted_.acquire()),
       outer_(std::exchange(innermost(), this)) {}
 
 admission::~admission() {

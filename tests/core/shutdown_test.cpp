@@ -36,7 +36,7 @@ class Shutdown : public ::testing::Test {
   }
 
   pool p{{.workers = 1}};
-  test::watchdog guard{30s, p};
+  test::watchdog guard{50s, p};
 };
 
 TEST_F(Shutdown, DrainRunsEverythingThatWasSubmitted) {
@@ -241,7 +241,7 @@ TEST(ShutdownDeathTest, DestroyingAPoolFromItsOwnJobAbortsWithAMessage) {
 }
 
 TEST_F(Shutdown, AgainstRunsOnOtherThreadsEndsAndRefusesThem) {
-  for (int round = 0; round < test::rounds(5000); ++round) {
+  for (int round = 0; round < test::rounds(1000); ++round) {
     pool q({.workers = 2});
     std::atomic<int> spawned{0};
     std::atomic<int> ran{0};

@@ -12,14 +12,17 @@
 #include <forward_list>
 #include <functional>
 #include <latch>
+#include <limits>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <ranges>
+#include <regex>
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -121,6 +124,57 @@ TEST_P(Executor, MapGivesResultsThatCannotBeMoved) {
     EXPECT_EQ(r.value, next++);
   }
   EXPECT_EQ(next, 20);
+}
+
+struct record {
+  std::string name;
+};
+TEST_P(Executor, ResultsMayReferToItemsThatTheRangeMakesUp) {
+  const auto records = std::views::iota(0, 60) | std::views::transform([](int i) {
+                         return record{"the record with the number " + std::to_string(i)};
+                       });
+  int next = 0;
+  for (const std::string& name :
+       ex.map([](const record& r) -> const std::string& { return r.name; }, records)) {
+    EXPECT_EQ(name, "the record with the number " + std::to_string(next++));
+  }
+  for (const std::string_view name :
+       ex.map([](const record& r) { return std::string_view(r.name); }, records)) {
+    EXPECT_TRUE(name.starts_with("the record"));
+  }
+  EXPECT_EQ(next, 60);
+}
+
+TEST_P(Executor, MapCopiesWhatLivesInsideItsIterator) {
+  const std::string text = "one two three four five six seven eight";
+  const std::regex word("[a-z]+");
+  const std::ranges::subrange words(std::sregex_iterator(text.begin(), text.end(), word),
+                                    std::sregex_iterator());
+  EXPECT_THAT(collect(ex.map([](const std::smatch& m) { return m.str(); }, words)),
+              ElementsAre("one", "two", "three", "four", "five", "six", "seven", "eight"));
+}
+
+TEST_P(Executor, TheFunctionIsCalledAsInTheLoop) {
+  // An item is an lvalue there, also one that the range makes up, and there is no token before it.
+  EXPECT_THAT(collect(ex.map([](auto& x) { return x; }, std::views::iota(0, 3))),
+              ElementsAre(0, 1, 2));
+  const auto count = [](auto... x) { return sizeof...(x); };
+  EXPECT_THAT(collect(ex.map(count, std::views::iota(0, 2), std::views::iota(0, 2))),
+              ElementsAre(2, 2));
+  // What can only be moved is moved.
+  const auto pointers = std::views::iota(0, 3) |
+                        std::views::transform([](int i) { return std::make_unique<int>(i); });
+  EXPECT_THAT(collect(ex.map([](std::unique_ptr<int> p) { return *p; }, pointers)),
+              ElementsAre(0, 1, 2));
+  std::vector<bool> bits{true, false, true};
+  EXPECT_THAT(collect(ex.map([](bool b) { return !b; }, bits)), ElementsAre(false, true, false));
+}
+
+TEST_P(Executor, AHugeChunkIsAsLargeAsItsItems) {
+  const auto all = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(
+      collect(ex.map(twice, std::views::iota(0, 10), {.chunk = all, .look_ahead = all})).size(),
+      10U);
 }
 
 TEST_P(Executor, AMapIsAViewAndComposes) {
@@ -229,7 +283,7 @@ TEST(WaitForSeveral, FirstCompletedReturnsWithTheOneThatIsDone) {
     return 1;
   }));
   futures.push_back(ex.submit(twice, 1));
-  const auto first = weft::wait(futures, weft::wait_until::first_completed);
+  const auto first = weft::wait(futures, weft::return_when::first_completed);
   EXPECT_THAT(first.done, ElementsAre(1));
   EXPECT_THAT(first.not_done, ElementsAre(0));
   release.count_down();
@@ -248,11 +302,11 @@ TEST(WaitForSeveral, FirstExceptionReturnsWithTheFailure) {
   futures.push_back(ex.submit([&] { release.wait(); }));
   futures.push_back(ex.submit([] {}));
   futures.push_back(ex.submit([] { throw std::runtime_error("no"); }));
-  const auto seen = weft::wait(futures, weft::wait_until::first_exception);
+  const auto seen = weft::wait(futures, weft::return_when::first_exception);
   EXPECT_THAT(seen.not_done, testing::Contains(0));
   EXPECT_THAT(seen.done, testing::Contains(2));
   release.count_down();
-  EXPECT_EQ(weft::wait(futures, weft::wait_until::all).done.size(), 3U);
+  EXPECT_EQ(weft::wait(futures, weft::return_when::all).done.size(), 3U);
 }
 
 TEST(WaitForSeveral, ATimeoutTellsWhatIsDone) {
@@ -261,7 +315,7 @@ TEST(WaitForSeveral, ATimeoutTellsWhatIsDone) {
   std::latch release(1);
   std::vector<weft::future<void>> futures;
   futures.push_back(ex.submit([&] { release.wait(); }));
-  EXPECT_THAT(weft::wait(futures, weft::wait_until::all, 0s).not_done, ElementsAre(0));
+  EXPECT_THAT(weft::wait(futures, weft::return_when::all, 0s).not_done, ElementsAre(0));
   release.count_down();
   futures[0].get();
   std::vector<weft::future<void>> none;
@@ -303,6 +357,34 @@ TEST(AsCompleted, TimesOutAndLetsGoOfTheRest) {
   };
   EXPECT_THROW(all(), weft::timed_out);
   release.count_down();
+}
+
+TEST(AsCompleted, IsReadOnce) {
+  weft::executor ex({.max_workers = 1});
+  std::vector<weft::future<int>> futures;
+  futures.push_back(ex.submit(twice, 1));
+  auto ready = weft::as_completed(std::move(futures));
+  EXPECT_EQ((*ready.begin()).get(), 2);
+  EXPECT_THROW(ready.begin(), std::logic_error);
+}
+
+// As future::get does: at the nesting limit a worker does itself what it waits for.
+TEST(WaitForSeveral, WorksAtAnyDepth) {
+  const weft::test::watchdog guard(60s);
+  weft::executor ex({.max_workers = 2, .sizing = weft::sizing_policy::fixed});
+  const std::function<int(int, bool)> down = [&](int depth, bool wait) -> int {
+    if (depth == 0) return 0;
+    std::vector<weft::future<int>> next;
+    next.push_back(ex.submit(down, depth - 1, wait));
+    if (wait) {
+      static_cast<void>(weft::wait(next));
+      return 1 + next.front().get();
+    }
+    for (auto f : weft::as_completed(std::move(next))) return 1 + f.get();
+    return -1;
+  };
+  EXPECT_EQ(ex.submit(down, 300, true).get(), 300);
+  EXPECT_EQ(ex.submit(down, 300, false).get(), 300);
 }
 
 TEST(AsCompleted, DrivesAPoolWithoutThreads) {

@@ -69,6 +69,13 @@ TEST_P(FailFast, AnExceptionThatIsNoStdExceptionCountsToo) {
   EXPECT_THROW(static_cast<void>(ex.submit([] {})), weft::executor_failed);
 }
 
+TEST_P(FailFast, AFailureWithoutATextIsAFailure) {
+  auto f = ex.submit([] { throw std::runtime_error(""); });
+  EXPECT_THROW(f.get(), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(ex.submit([] {})), weft::executor_failed);
+  EXPECT_THAT(ex.explain(), HasSubstr("stopped by a failure"));
+}
+
 TEST_P(FailFast, ATaskThatStopsBecauseItWasAskedToHasNotFailed) {
   auto f = ex.submit([] { throw weft::cancelled(); });
   EXPECT_THROW(f.get(), weft::cancelled);
@@ -102,6 +109,18 @@ TEST(FailFastOnThreads, AMapThatIsUnderWayEndsWithTheReason) {
     }
   };
   EXPECT_THAT(message_of<weft::executor_failed>(run), HasSubstr("elsewhere"));
+}
+
+TEST(FailFastOnThreads, RunningTasksAreToldByTheirToken) {
+  const weft::test::watchdog guard(60s);
+  weft::executor ex({.max_workers = 2, .sizing = fixed});
+  auto running = ex.submit([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) std::this_thread::yield();
+    return 7;
+  });
+  auto failing = ex.submit([] { throw std::runtime_error("enough"); });
+  EXPECT_EQ(running.get(), 7);
+  EXPECT_THROW(failing.get(), std::runtime_error);
 }
 
 TEST(KeepGoing, OtherTasksRunAfterAFailure) {
@@ -189,6 +208,85 @@ TEST(MapTimeout, IsAnErrorAtTheResultThatIsNotThere) {
   EXPECT_THAT(seen, ElementsAre(0, 1));
 }
 
+// Both workers are busy until the loop has ended: what has not begun is dropped, not waited for.
+TEST(MapTimeout, DoesNotWaitForWhatHasNotBegun) {
+  const weft::test::watchdog guard(60s);
+  weft::executor ex({.max_workers = 2, .sizing = fixed});
+  std::latch begun(2);
+  std::latch release(1);
+  const auto busy = [&] {
+    begun.count_down();
+    release.wait();
+  };
+  auto a = ex.submit(busy);
+  auto b = ex.submit(busy);
+  begun.wait();
+  const auto ordered = [&] {
+    for (auto&& r : ex.map(std::negate<>{}, std::views::iota(0, 9), {.timeout = 1ms})) {
+      static_cast<void>(r);
+    }
+  };
+  const auto unordered = [&] {
+    for (auto&& r : ex.map_unordered(std::negate<>{}, std::views::iota(0, 9), {.timeout = 1ms})) {
+      static_cast<void>(r);
+    }
+  };
+  EXPECT_THROW(ordered(), weft::timed_out);
+  EXPECT_THROW(unordered(), weft::timed_out);
+  release.count_down();
+  a.get();
+  b.get();
+}
+
+TEST(MapTimeout, EndsTheReadingOfASlowInput) {
+  const weft::test::watchdog guard(60s);
+  weft::executor ex({.max_workers = 2, .sizing = fixed});
+  int read = 0;
+  const auto slow = std::views::iota(0, 30) | std::views::transform([&](int i) {
+                      ++read;
+                      const auto until = std::chrono::steady_clock::now() + 30ms;
+                      while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+                      return i;
+                    });
+  std::latch never_ready(1);
+  const auto f = [&](int i) {
+    never_ready.wait();
+    return i;
+  };
+  const auto run = [&] {
+    for (auto&& r : ex.map(f, slow, {.timeout = 50ms})) static_cast<void>(r);
+  };
+  std::jthread later([&] {
+    // Running items are waited for, so somebody has to let them go.
+    const auto until = std::chrono::steady_clock::now() + 200ms;
+    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    never_ready.count_down();
+  });
+  EXPECT_THROW(run(), weft::timed_out);
+  EXPECT_LT(read, 30);
+}
+
+TEST(MapTimeout, HoldsForAConsumerThatDoesTheWorkItself) {
+  const weft::test::watchdog guard(60s);
+  weft::pool pool({.workers = 1});
+  weft::executor ex(pool);
+  const auto f = [](int i) {
+    const auto until = std::chrono::steady_clock::now() + 20ms;
+    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return i;
+  };
+  int results = 0;
+  EXPECT_THROW(pool.submit([&] {
+                     for (auto&& r : ex.map(f, std::views::iota(0, 100), {.timeout = 60ms})) {
+                       static_cast<void>(r);
+                       ++results;
+                     }
+                   })
+                   .get(),
+               weft::timed_out);
+  EXPECT_LT(results, 100);
+}
+
 TEST(MapTimeout, OfZeroLetsNothingBegin) {
   weft::executor ex({.max_workers = 1});
   bool ran = false;
@@ -226,7 +324,7 @@ INSTANTIATE_TEST_SUITE_P(
                     bad_options{{.min_workers = 0}, "min_workers"},
                     bad_options{{.max_workers = 100'000}, "max_workers"},
                     bad_options{{.monitor_interval = -1s}, "monitor_interval"},
-                    bad_options{{.scale_check_interval = 0s}, "scale_check_interval"}));
+                    bad_options{{.scale_check_interval = 1ns}, "scale_check_interval"}));
 
 TEST(BadMapOptions, AreRefusedByNameBeforeAnythingIsRead) {
   weft::executor ex({.max_workers = 2, .sizing = fixed});

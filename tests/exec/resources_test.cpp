@@ -202,6 +202,22 @@ TEST_F(Machine, TasksInsideTasksRunAlsoWhenMemoryIsShort) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(others[static_cast<std::size_t>(i)].get(), i);
 }
 
+// One waits for the other, and only one may begin: after a while the other may too.
+TEST_F(Machine, TasksThatWaitForEachOtherEndAlsoWhenMemoryIsShort) {
+  set_memory(97);
+  weft::executor ex(options());
+  std::latch release(1);
+  auto holder = ex.submit([&] { release.wait(); });
+  await("main memory is 97 %");
+  std::latch both(2);
+  auto a = ex.submit([&] { both.arrive_and_wait(); });
+  auto b = ex.submit([&] { both.arrive_and_wait(); });
+  a.get();
+  b.get();
+  release.count_down();
+  holder.get();
+}
+
 TEST_F(Machine, AFullGpuCountsAndTheChosenOneOnly) {
   set_memory(10);
   write("sys/class/drm/card0/device/mem_info_vram_total", "1000\n");

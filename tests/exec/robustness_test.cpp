@@ -110,6 +110,66 @@ TEST(Shutdown, InsideALoopOverAMapEndsTheLoop) {
   }
 }
 
+TEST(Shutdown, LetsTheTasksThatRunSubmitMore) {
+  const weft::test::watchdog guard(60s);
+  for (const unsigned workers : {1U, 2U}) {
+    std::atomic<int> done = 0;
+    {
+      weft::executor ex({.max_workers = workers, .sizing = fixed});
+      for (int i = 0; i < 20; ++i) {
+        static_cast<void>(ex.submit([&] {
+          ex.submit([&] { ++done; }).get();
+          for (auto&& r : ex.map([](int x) { return x; }, std::views::iota(0, 5))) {
+            static_cast<void>(r);
+          }
+        }));
+      }
+    }
+    EXPECT_EQ(done, 20);
+  }
+}
+
+TEST(Shutdown, ReturnsWhenTheArgumentsOfTasksAreGone) {
+  const weft::test::watchdog guard(60s);
+  weft::pool pool({.workers = 2});
+  for (int round = 0; round < weft::test::rounds(500); ++round) {
+    const auto argument = std::make_shared<int>(0);
+    weft::executor ex(pool);
+    for (int i = 0; i < 4; ++i) {
+      static_cast<void>(ex.submit([](const std::shared_ptr<int>&) {}, argument));
+    }
+    ex.shutdown();
+    ASSERT_EQ(argument.use_count(), 1);
+  }
+}
+
+TEST(BorrowedPool, IsWaitedForByItsOwnJobs) {
+  const weft::test::watchdog guard(60s);
+  weft::pool pool({.workers = 2});
+  for (int round = 0; round < weft::test::rounds(200); ++round) {
+    pool.submit([&] {
+          std::atomic<int> ran = 0;
+          {
+            weft::executor ex(pool);
+            for (int i = 0; i < 50; ++i) static_cast<void>(ex.submit([&] { ++ran; }));
+          }
+          EXPECT_EQ(ran, 50);
+        })
+        .get();
+  }
+}
+
+TEST(BorrowedPool, WithABoundedQueueLendsTheConsumer) {
+  const weft::test::watchdog guard(60s);
+  weft::pool pool({.workers = 1, .max_pending = 2, .overflow = weft::when_full::reject});
+  weft::executor ex(pool);
+  int next = 0;
+  for (auto&& r : ex.map([](int i) { return i; }, std::views::iota(0, 500), {.chunk = 1})) {
+    ASSERT_EQ(r, next++);
+  }
+  EXPECT_EQ(next, 500);
+}
+
 TEST(Destruction, WaitsForTasksThatStillRun) {
   const weft::test::watchdog guard(60s);
   std::atomic<int> ran = 0;
@@ -218,6 +278,18 @@ TEST(Nesting, TasksSubmitAndWaitInsideTasks) {
     };
     EXPECT_EQ(ex.submit(count, 6).get(), 64);
   }
+}
+
+// With one worker a task runs where it is submitted, also in other threads, whatever it waits for.
+TEST(Nesting, OneWorkerAllowsTasksThatTasksWaitFor) {
+  const weft::test::watchdog guard(60s);
+  weft::executor ex({.max_workers = 1});
+  const auto through_a_thread = [&] {
+    int answer = 0;
+    std::jthread([&] { answer = ex.submit([] { return 5; }).get(); }).join();
+    return answer;
+  };
+  EXPECT_EQ(ex.submit(through_a_thread).get(), 5);
 }
 
 TEST(Nesting, ExecutorsCallEachOther) {

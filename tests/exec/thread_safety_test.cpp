@@ -126,7 +126,7 @@ TEST(ManyThreads, WaitForTheirFuturesInAnyOrder) {
     for (int round = 0; round < weft::test::rounds(60); ++round) {
       std::vector<weft::future<int>> futures;
       for (int i = 0; i < 30; ++i) futures.push_back(ex.submit([=] { return t * 100 + i; }));
-      static_cast<void>(weft::wait(futures, weft::wait_until::first_completed));
+      static_cast<void>(weft::wait(futures, weft::return_when::first_completed));
       int sum = 0;
       for (auto f : weft::as_completed(std::move(futures))) sum += f.get();
       ASSERT_EQ(sum, 30 * t * 100 + 435);

@@ -38,6 +38,7 @@ class future_state_base : public queued_job {
   future_state_base& operator=(const future_state_base&) = delete;
 
   latch& done() noexcept { return done_; }
+  [[nodiscard]] const latch& done() const noexcept { return done_; }
   crew& home() noexcept { return *crew_; }
   // Whether home() has no threads, so that whoever waits must do the work.
   [[nodiscard]] bool needs_driving() const noexcept { return deterministic_; }
@@ -52,6 +53,9 @@ class future_state_base : public queued_job {
   void wait(const char* name);
   // As above; false when the deadline came first.
   bool wait_until(std::chrono::steady_clock::time_point deadline, const char* name);
+  // For those who wait in another way: what wait() does first.
+  void require_same_process(const char* name) const;
+  void run_here_if_at_the_limit() noexcept;
 
  protected:
   enum class phase : std::uint8_t {
@@ -83,8 +87,6 @@ class future_state_base : public queued_job {
   [[nodiscard]] bool claim() noexcept;
   [[nodiscard]] bool claim_if_ready() noexcept;
   void cancel() noexcept;  // by the claimer
-  void require_same_process(const char* name) const;
-  void run_here_if_at_the_limit() noexcept;
   bool run_here() noexcept;
 
   crew* crew_;  // may be gone, with its pool, when the job is done

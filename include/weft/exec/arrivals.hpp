@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -18,13 +19,15 @@ namespace weft::detail {
 // afterwards those that were not told can be waited for as before.
 class arrivals {
  public:
-  explicit arrivals(std::vector<future_state_base*> futures);
+  // `name` is the call to blame. Throws used_after_fork for futures that will never be ready.
+  arrivals(std::vector<future_state_base*> futures, const char* name);
   ~arrivals();
   arrivals(const arrivals&) = delete;
   arrivals& operator=(const arrivals&) = delete;
 
   // The index of the next one; nothing when all were told or the deadline came first.
-  std::optional<std::size_t> next(std::chrono::steady_clock::time_point deadline) noexcept;
+  // Throws used_after_fork in a child that was forked meanwhile.
+  std::optional<std::size_t> next(std::chrono::steady_clock::time_point deadline);
   [[nodiscard]] bool all_told() const noexcept { return told_ == futures_.size(); }
 
  private:
@@ -34,6 +37,7 @@ class arrivals {
     bool told = false;
   };
   void choose_home() noexcept;
+  void require_reachable(const future_state_base& f) const;
   ready_list::node* pop(std::chrono::steady_clock::time_point deadline) noexcept;
 
   std::vector<future_state_base*> futures_;
@@ -42,6 +46,8 @@ class arrivals {
   std::size_t told_ = 0;
   crew* home_ = nullptr;  // whose work is waited for; untouched unless it has to be driven
   bool drive_ = false;
+  const char* name_;
+  const std::uint32_t process_ = process_generation();
 };
 
 }  // namespace weft::detail

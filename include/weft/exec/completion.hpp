@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@
 
 namespace weft {
 
-enum class wait_until : std::uint8_t {
+enum class return_when : std::uint8_t {
   first_completed,  // one is done, whether it failed or not
   first_exception,  // one has failed, or all are done
   all,
@@ -42,20 +43,20 @@ inline std::chrono::steady_clock::time_point deadline_of(
 // Blocks: until enough is done or the timeout has passed; a worker helps meanwhile.
 // Errors: std::logic_error when one of the futures has no result to wait for.
 template <class T>
-wait_result wait(std::vector<future<T>>& futures, wait_until until = wait_until::all,
+wait_result wait(std::vector<future<T>>& futures, return_when until = return_when::all,
                  std::optional<std::chrono::nanoseconds> timeout = std::nullopt) {
   const auto deadline = detail::deadline_of(timeout);
   std::vector<bool> done(futures.size());
   {
-    detail::arrivals coming(detail::states_of(futures, "wait"));
+    detail::arrivals coming(detail::states_of(futures, "wait"), "wait");
     // Those that are there already are all told, also after the deadline.
     for (bool enough = false;;) {
       const auto now = std::chrono::steady_clock::time_point::min();
       const auto index = coming.next(enough ? now : deadline);
       if (!index) break;
       done[*index] = true;
-      enough = enough || until == wait_until::first_completed ||
-               (until == wait_until::first_exception &&
+      enough = enough || until == return_when::first_completed ||
+               (until == return_when::first_exception &&
                 state_of(futures[*index], "wait").result().failed());
     }
   }
@@ -103,9 +104,14 @@ class [[nodiscard]] completion_range : public std::ranges::view_base {
   completion_range(std::vector<future<T>> futures, std::optional<std::chrono::nanoseconds> timeout)
       : deadline_(detail::deadline_of(timeout)),
         futures_(std::move(futures)),
-        coming_(std::make_unique<detail::arrivals>(detail::states_of(futures_, "as_completed"))) {}
+        coming_(std::make_unique<detail::arrivals>(detail::states_of(futures_, "as_completed"),
+                                                   "as_completed")) {}
 
   iterator begin() {
+    if (std::exchange(begun_, true)) {
+      throw std::logic_error(
+          "weft: begin() was called twice on the range of as_completed, which is read once");
+    }
     advance();
     return iterator(*this);
   }
@@ -127,6 +133,7 @@ class [[nodiscard]] completion_range : public std::ranges::view_base {
   std::vector<future<T>> futures_;
   std::unique_ptr<detail::arrivals> coming_;  // after the futures: it lets go of them first
   std::optional<future<T>> ready_;
+  bool begun_ = false;
 };
 
 template <class T>

@@ -42,7 +42,7 @@ struct scaling_event {
 
 struct executor_options {
   // 0: 32, or the number of CPUs this process may use if that is more. 1: no threads; everything
-  // runs in the thread that submits or iterates.
+  // runs in the thread that submits or iterates, and tasks that submit tasks nest like calls.
   unsigned max_workers = 0;
   unsigned min_workers = 1;
   sizing_policy sizing = sizing_policy::throughput;
@@ -50,13 +50,14 @@ struct executor_options {
   // Percent. With more of the machine's CPU in use, it does not grow beyond the CPUs it may use.
   double cpu_threshold = 85.0;
   // Percent. With more memory in use, of the machine, of the cgroup or of the GPU, tasks begin one
-  // at a time.
+  // at a time, and one more whenever none has ended for ten intervals: they may wait for each
+  // other.
   double memory_threshold = 90.0;
   double gpu_memory_threshold = 85.0;
   // Which GPU counts. Nothing: the fullest that can be seen.
   std::optional<unsigned> gpu_device = std::nullopt;
   // How often memory and the machine's CPU use are looked at, and how often the size is decided,
-  // while there is work.
+  // while there is work; 100 us at least.
   std::chrono::nanoseconds monitor_interval = std::chrono::seconds(2);
   std::chrono::nanoseconds scale_check_interval = std::chrono::seconds(1);
   // Is told every change, on a thread of the executor. Must not throw.
@@ -68,7 +69,8 @@ struct executor_options {
 
 struct shutdown_options {
   bool wait = true;             // until what was submitted is done
-  bool cancel_futures = false;  // what has not begun does not run: its future throws cancelled
+  bool cancel_futures = false;  // what has not begun never does, and its future throws cancelled;
+                                // what runs is told by its stop_token, if it takes one
 };
 
 // Runs functions on a pool whose size follows what the machine can do, and loops in parallel that
@@ -84,7 +86,8 @@ struct shutdown_options {
 class executor {
  public:
   explicit executor(executor_options options = {});
-  // On a pool that exists, with the size that it has; max_workers and sizing do not matter.
+  // On a pool that exists and lives longer, with the size that it has. What concerns size and
+  // memory does not matter: nobody watches.
   explicit executor(pool& on, executor_options options = {});
   ~executor();
   executor(const executor&) = delete;
@@ -133,9 +136,9 @@ class executor {
                                                     std::forward<R>(range));
   }
 
-  // Takes no more work. May be called again, also to cancel what an earlier call left queued. From
-  // one of its own tasks it does not wait. Without wait, what is queued still runs, and the
-  // destructor waits for it.
+  // Takes no more work, except from inside the tasks that still run. May be called again, also to
+  // cancel what an earlier call left queued. From one of its own tasks it does not wait. Without
+  // wait, what is queued still runs, and the destructor waits for it.
   void shutdown(shutdown_options options = {});
 
   [[nodiscard]] unsigned min_workers() const noexcept;
@@ -157,6 +160,8 @@ class executor {
 
   // In a forked child.
   [[nodiscard]] bool is_abandoned() const noexcept;
+  // On the thread that decides the size, where on_scale is called.
+  [[nodiscard]] bool is_governor() const noexcept;
 
   struct machinery;
   std::unique_ptr<machinery> machinery_;
@@ -166,15 +171,14 @@ class executor {
 template <class F, class... Args>
   requires submittable<F, Args...>
 auto executor::submit(F&& f, Args&&... args) -> future<submit_result_t<F, Args...>> {
-  using task = detail::guarded_task<std::decay_t<F>>;
-  detail::require_callable(f, "executor::submit");
-  task guarded(detail::work_share::of_task(*control_), std::forward<F>(f));
-  if (!control_->runs_in_caller()) {
-    return control_->home().submit(std::move(guarded), std::forward<Args>(args)...);
-  }
+  using task = detail::guarded_task<std::decay_t<F>, std::decay_t<Args>...>;
   using result = submit_result_t<F, Args...>;
-  auto* job = new detail::submitted_job<result, task, std::decay_t<Args>...>(
-      detail::crew_of(control_->home()), std::move(guarded), std::forward<Args>(args)...);
+  detail::require_callable(f, "executor::submit");
+  task guarded(detail::work_share::of_task(*control_), std::forward<F>(f),
+               std::forward<Args>(args)...);
+  if (!control_->runs_in_caller()) return control_->home().submit(std::move(guarded));
+  auto* job = new detail::submitted_job<result, task>(detail::crew_of(control_->home()),
+                                                      std::move(guarded));
   future<result> done = adopt_state<result>(job);
   job->call(*job, detail::job_fate::run);
   return done;

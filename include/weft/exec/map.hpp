@@ -5,7 +5,6 @@
 #include <iterator>
 #include <memory>
 #include <ranges>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -13,15 +12,19 @@
 
 namespace weft {
 
-// What map takes: callable, also from several threads at once, with an item of each range. An
-// element of a forward range is passed by reference, as a for loop would.
+// Can be called through a const reference, as several threads at once must: a mutable lambda
+// cannot.
+template <class F, class... Ranges>
+concept callable_from_several_threads =
+    detail::signature_of<std::decay_t<F>, std::views::all_t<Ranges>...> !=
+    detail::map_signature::none;
+
+// What map takes: ranges that can be read, and a function for an item of each. An element of a
+// forward range is passed by reference, as a for loop would.
 template <class F, class... Ranges>
 concept mappable =
     (std::ranges::viewable_range<Ranges> && ...) && (std::ranges::input_range<Ranges> && ...) &&
-    (std::invocable<const std::decay_t<F>&,
-                    typename detail::kept_of<std::views::all_t<Ranges>>::argument...> ||
-     std::invocable<const std::decay_t<F>&, std::stop_token,
-                    typename detail::kept_of<std::views::all_t<Ranges>>::argument...>);
+    callable_from_several_threads<F, Ranges...>;
 
 // What executor::map and map_unordered return: a range of results, to be read once.
 //

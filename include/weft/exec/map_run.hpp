@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -13,9 +14,11 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <weft/core/crew_access.hpp>
 #include <weft/core/errors.hpp>
+#include <weft/core/future.hpp>
 #include <weft/core/job_types.hpp>
 #include <weft/core/parallel/early_exit.hpp>
 #include <weft/exec/errors.hpp>
@@ -42,17 +45,16 @@ void check_options(const map_options& options);
 //   2. when an item fails, the ones before it still run: k may be among them. None after it begins;
 //   3. item i begins only while i < index of the next result + look_ahead, and the input is read no
 //      further;
-//   4. leaving early asks the running items to stop and waits for them.
+//   4. leaving early asks the running items to stop and waits for them; the others never begin.
 //
 // Threads: the consumer's, except where it says "by a worker".
 template <delivery Order, class F, class... Views>
 class map_run {
   using clock = std::chrono::steady_clock;
   using input = map_input<Views...>;
-  using call = map_call<F, Views...>;
 
  public:
-  using result = typename call::result;
+  using result = map_result_t<F, Views...>;
 
   map_run(work_control& control, const map_options& options, F f, Views... views)
       : control_(control), options_(options), f_(std::move(f)), input_(std::move(views)...) {
@@ -70,6 +72,7 @@ class map_run {
     }
     started_ = true;
     share_.emplace(work_share::of_map(control_));
+    cancelled_.emplace(control_.cancel_token(), [this] { stop_.request_stop(); });
     from_inside_ = work_control::is_inside_item();
     workers_ = control_.home().workers();
     look_ahead_ = options_.look_ahead.value_or(16 * workers_);
@@ -79,64 +82,77 @@ class map_run {
 
   // Goes to the next result; at_end() when there is none. Throws what the loop would.
   void advance() {
+    if (ended_) return;
     if (head_ != nullptr) ++position_;
     for (;;) {
-      if (head_ != nullptr && position_ == head_->size) retire_head();
+      if (head_ != nullptr && position_ == head_->size()) retire_head();
       fill();
       if (head_ == nullptr) take_head();
       if (head_ == nullptr) return end();
-      slot& s = head_->slots[position_];
-      if (s.answer.has_value()) return;
-      reject(s, head_->first + position_);
+      outcome<result>& answer = head_->answers[position_];
+      if (answer.has_value()) return;
+      reject(answer, head_->first + position_);
     }
   }
   [[nodiscard]] bool at_end() const noexcept { return ended_; }
-  auto& current() noexcept { return head_->slots[position_].answer.value(); }
+  auto& current() noexcept { return head_->answers[position_].value(); }
 
  private:
-  struct slot {
-    std::optional<typename input::items> items;  // until the function has run
-    outcome<result> answer;                      // neither value nor failure: not run
-  };
+  // Some items that follow each other, and what came of them. As a job it can be dropped as long as
+  // nobody has begun it; then it may wait in its queue for longer than the map lasts.
+  class chunk final : public future_state_base, public ready_list::node, public job_memory {
+   public:
+    chunk(map_run& run, std::size_t first_index)
+        : future_state_base(crew_of(run.control_.home()), future_state_base::phase::ready),
+          first(first_index),
+          run_(run) {}
 
-  struct chunk final : queued_job, ready_list::node, job_memory {
-    chunk(map_run& owner, std::size_t first_index, std::size_t capacity)
-        : run(owner), first(first_index), slots(std::make_unique<slot[]>(capacity)) {
-      call = &called;
-    }
-    // By a worker. A chunk that is dropped has only items that were not run.
-    static void called(job& self, job_fate fate) noexcept {
-      auto& me = static_cast<chunk&>(self);
-      if (fate == job_fate::run) me.run.run_items(me);
-      if constexpr (Order == delivery::in_order) {
-        me.done.set();  // `me` and its run may be gone from here on
-      } else {
-        me.run.ready_.push(me);  // as above
-      }
+    [[nodiscard]] std::size_t size() const noexcept { return items.size(); }
+    // What it holds goes when it is used up: as a job it may last a moment longer, or in a queue.
+    void clear() noexcept {
+      answers.reset();
+      items.clear();
     }
 
-    map_run& run;
-    const std::size_t first;
-    std::size_t size = 0;
-    std::unique_ptr<slot[]> slots;
+    const std::size_t first;                     // the index of its first item
+    std::vector<typename input::items> items;    // as long as the results, which may refer to them
+    std::unique_ptr<outcome<result>[]> answers;  // neither value nor failure: not run
     std::size_t ran = 0;
     std::chrono::nanoseconds took{};
-    latch done;  // in order
+    std::size_t place = 0;  // among those in flight, when order does not matter
+
+   private:
+    // By a worker. The run is there until the chunk is done.
+    void produce() noexcept override {
+      run_.run_items(*this);
+      tell();
+    }
+    void abandon() noexcept override { tell(); }
+    void fail(std::exception_ptr) noexcept override {}
+    void tell() noexcept {
+      if constexpr (Order == delivery::as_completed) run_.ready_.push(*this);
+    }
+
+    map_run& run_;
   };
+  struct release_chunk {
+    void operator()(chunk* c) const noexcept { c->release(); }
+  };
+  using chunk_ptr = std::unique_ptr<chunk, release_chunk>;
 
   // By a worker.
   void run_items(chunk& c) noexcept {
-    if (control_.is_cancelled()) return;
+    if (token_.stop_requested()) return;
     admission admitted(control_, from_inside_);
     const clock::time_point begun = clock::now();
-    if (begun >= deadline_) return;
-    while (c.ran < c.size) {
+    while (c.ran < c.size()) {
       const std::size_t index = c.first + c.ran;
-      if (exit_.has_left_before(index) || token_.stop_requested() || control_.is_cancelled()) break;
-      slot& s = c.slots[c.ran++];
-      s.answer.fill([&]() -> result { return call::with(token_, f_, *s.items); });
-      s.items.reset();
-      if (s.answer.failed()) {
+      if (exit_.has_left_before(index) || token_.stop_requested() || is_too_late()) break;
+      outcome<result>& answer = c.answers[c.ran];
+      answer.fill(
+          [&]() -> result { return call_with_items<F, Views...>(token_, f_, c.items[c.ran]); });
+      ++c.ran;
+      if (answer.failed()) {
         exit_.leave_at(index);
         break;
       }
@@ -144,14 +160,19 @@ class map_run {
     admitted.count(c.ran);
     c.took = clock::now() - begun;
   }
+  [[nodiscard]] bool is_too_late() const noexcept {
+    return deadline_ != clock::time_point::max() && clock::now() >= deadline_;
+  }
 
   // Starts what the window has room for. A slow input does not keep back a result that is there.
   void fill() {
-    if (input_ended_ || !has_room()) return;
-    const clock::time_point begun = clock::now();
-    do {
+    if (slow_input_ && head_is_ready()) return;
+    while (!input_ended_ && has_room() && !is_too_late()) {
+      const clock::time_point begun = clock::now();
       start_chunk(begun);
-    } while (!input_ended_ && has_room() && !(clock::now() - begun > patience && head_is_ready()));
+      slow_input_ = clock::now() - begun > patience;
+      if (slow_input_ && head_is_ready()) return;
+    }
   }
   [[nodiscard]] bool has_room() const noexcept {
     if (exit_.position() != early_exit::nowhere) return false;
@@ -168,44 +189,51 @@ class map_run {
   }
 
   void start_chunk(clock::time_point begun) {
-    const std::size_t capacity = chunk_size();
-    auto c = std::make_unique<chunk>(*this, started_items_, capacity);
+    const std::size_t most = chunk_size();
+    chunk_ptr c;
     try {
+      c.reset(new chunk(*this, started_items_));
+      c->items.reserve(std::min<std::size_t>(most, 64));
       do {
-        if (!input_.next(c->slots[c->size].items)) {
-          input_ended_ = true;
-          break;
-        }
-        ++c->size;
-      } while (c->size < capacity && clock::now() - begun <= patience);
+        input_ended_ = !input_.next(c->items);
+      } while (!input_ended_ && c->size() < most && clock::now() - begun <= patience);
     } catch (...) {
-      fail_input(started_items_ + c->size, std::current_exception());
+      fail_input(started_items_ + (c != nullptr ? c->size() : 0), std::current_exception());
     }
-    if (c->size != 0) submit(std::move(c));
+    if (c == nullptr || c->size() == 0) {
+      if (c != nullptr) c->release();  // the reference of the queue it never saw
+      return;
+    }
+    submit(std::move(c));
   }
-  void submit(std::unique_ptr<chunk> c) {
+  void submit(chunk_ptr c) {
     chunk& job = *c;
-    const std::size_t size = job.size;
-    if constexpr (Order == delivery::in_order) in_order_.push_back(std::move(c));
+    const std::size_t size = job.size();
+    bool placed = false;
     try {
+      job.answers = std::make_unique<outcome<result>[]>(size);
+      job.place = in_flight_.size();
+      in_flight_.push_back(std::move(c));
+      placed = true;
       hand_over(job);
       started_items_ += size;
-      ++in_flight_;
-      static_cast<void>(c.release());  // comes back through ready_, if it is not in in_order_
     } catch (...) {
-      if constexpr (Order == delivery::in_order) in_order_.pop_back();
       fail_input(started_items_, std::current_exception());
+      job.release();  // the reference of the queue it never saw
+      if (placed) in_flight_.pop_back();
     }
   }
   void hand_over(chunk& job) {
     control_.require_open("executor::map");
     crew& home = crew_of(control_.home());
-    if (control_.runs_in_caller()) {
-      job.call(job, job_fate::run);
-    } else if (must_run_inline(home)) {
-      run_inline(home, job);
-    } else {
+    if (control_.runs_in_caller()) return job.call(job, job_fate::run);
+    if (must_run_inline(home)) return run_inline(home, job);
+    try {
       submit_job(home, job, "executor::map");
+    } catch (const queue_full&) {
+      job.call(job, job_fate::run);  // a borrowed pool with a bounded queue: this thread is free
+    } catch (const pool_stopped&) {
+      control_.throw_stopped("executor::map");
     }
   }
   // The input cannot be read at this index, or not be handed on.
@@ -222,7 +250,7 @@ class map_run {
   [[nodiscard]] bool head_is_ready() noexcept {
     if (head_ != nullptr) return true;
     if constexpr (Order == delivery::in_order) {
-      return in_flight_ != 0 && in_order_.front()->done.is_set();
+      return !in_flight_.empty() && in_flight_.front()->done().is_set();
     } else {
       take(ready_.try_pop());
       return head_ != nullptr;
@@ -230,56 +258,60 @@ class map_run {
   }
   // Waits for the next chunk with results, if one is to come.
   void take_head() {
-    if (in_flight_ == 0) return;
-    if (is_abandoned(crew_of(control_.home()))) throw used_after_fork(used_after_fork_message());
+    if (in_flight_.empty()) {
+      if (!input_ended_ && error_ == nullptr && is_too_late()) time_out();
+      return;
+    }
     if constexpr (Order == delivery::in_order) {
-      if (!wait_until(*in_order_.front(), deadline_)) time_out();
-      head_ = std::move(in_order_.front());
-      in_order_.pop_front();
-      --in_flight_;
+      chunk& first = *in_flight_.front();
+      // The last one done and not the first: whoever could do more has nothing to do.
+      if (!first.done().is_set() && in_flight_.back()->done().is_set() && !has_room()) {
+        control_.count_stall();
+      }
+      if (!first.wait_until(deadline_, "executor::map")) time_out();
+      head_ = std::move(in_flight_.front());
+      in_flight_.pop_front();
     } else {
-      take(pop_ready(deadline_));
+      crew& home = crew_of(control_.home());
+      if (is_abandoned(home)) throw used_after_fork(used_after_fork_message());
+      take(ready_.pop_until(deadline_, home, is_deterministic(home)));
       if (head_ == nullptr) time_out();
     }
   }
-  ready_list::node* pop_ready(clock::time_point deadline) noexcept {
-    crew& home = crew_of(control_.home());
-    return ready_.pop_until(deadline, home, is_deterministic(home));
-  }
+  // When order does not matter: the last one in flight gets the place of the one that is taken.
   void take(ready_list::node* ready) noexcept {
     if (ready == nullptr) return;
-    head_.reset(static_cast<chunk*>(ready));
-    --in_flight_;
-  }
-  bool wait_until(chunk& c, clock::time_point deadline) noexcept {
-    if (c.done.is_set()) return true;
-    if (in_flight_ > 1 && in_order_.back()->done.is_set() && !has_room()) control_.count_stall();
-    crew& home = crew_of(control_.home());
-    if (deadline != clock::time_point::max()) {
-      return wait_for_result_until(c.done, home, is_deterministic(home), deadline);
+    const std::size_t place = static_cast<chunk*>(ready)->place;
+    head_ = std::move(in_flight_[place]);
+    if (place + 1 != in_flight_.size()) {
+      in_flight_[place] = std::move(in_flight_.back());
+      in_flight_[place]->place = place;
     }
-    wait_for_result(c.done, home, is_deterministic(home));
-    return true;
+    in_flight_.pop_back();
   }
   void retire_head() noexcept {
     if (head_->ran != 0) {
       const auto each = head_->took / static_cast<std::int64_t>(head_->ran);
       per_item_ = per_item_.count() == 0 ? each : (3 * per_item_ + each) / 4;
     }
-    retired_items_ += head_->size;
+    retired_items_ += head_->size();
     position_ = 0;
+    drop_head();
+  }
+  void drop_head() noexcept {
+    if (head_ == nullptr) return;
+    head_->clear();
     head_.reset();
   }
 
   // There is no value at the head. In order that is the end; else the other results come first.
-  void reject(slot& s, std::size_t index) {
-    std::exception_ptr error = s.answer.failed() ? s.answer.error() : why_not_run(index);
-    remember(index, std::move(error));
+  void reject(const outcome<result>& answer, std::size_t index) {
+    remember(index, answer.failed() ? answer.error() : why_not_run(index));
     if constexpr (Order == delivery::in_order) return end();
-    position_ = head_->size;
+    position_ = head_->size();
   }
   [[nodiscard]] std::exception_ptr why_not_run(std::size_t index) const {
-    if (clock::now() >= deadline_) {
+    if (is_too_late()) {
       return std::make_exception_ptr(timed_out(timed_out_message(index, *options_.timeout)));
     }
     return control_.why_cancelled();
@@ -293,27 +325,28 @@ class map_run {
     finish();
     if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
   }
-  // Nothing of this map runs afterwards.
+  // Nothing of this map runs afterwards: what nobody has begun is dropped, the rest waited for.
   void finish() noexcept {
     if (ended_ || !started_) return;
     ended_ = true;
     input_ended_ = true;
     if (is_abandoned(crew_of(control_.home()))) return forget_everything();
     stop_.request_stop();
-    if constexpr (Order == delivery::in_order) {
-      for (auto& c : in_order_) wait_until(*c, clock::time_point::max());
-      in_order_.clear();
-    } else {
-      while (in_flight_ != 0) take(pop_ready(clock::time_point::max()));
+    for (auto& c : in_flight_) c->request_stop();
+    for (auto& c : in_flight_) {
+      c->wait("executor::map");
+      c->clear();
     }
-    head_.reset();
+    in_flight_.clear();
+    drop_head();
+    cancelled_.reset();
     share_.reset();
   }
-
   // In a forked child: what was in flight belongs to threads that stayed in the parent.
   void forget_everything() noexcept {
-    for (auto& c : in_order_) static_cast<void>(c.release());
-    share_->abandon();
+    for (auto& c : in_flight_) static_cast<void>(c.release());
+    in_flight_.clear();
+    if (share_) share_->abandon();
   }
 
   // A job this long is worth handing over; reading input this long is worth interrupting.
@@ -333,17 +366,16 @@ class map_run {
   std::stop_source stop_;
   const std::stop_token token_ = stop_.get_token();
   early_exit exit_{token_};
+  std::optional<std::stop_callback<std::function<void()>>> cancelled_;  // the executor's cancel()
 
-  // Chunks in flight: in the order in which they were started, or, when order does not matter,
-  // owned by nobody until they are done.
-  std::deque<std::unique_ptr<chunk>> in_order_;
-  ready_list ready_;
-  std::size_t in_flight_ = 0;
+  std::deque<chunk_ptr> in_flight_;  // in order: as they were started
+  ready_list ready_;                 // those of them that are done, when order does not matter
   std::size_t started_items_ = 0;
   std::size_t retired_items_ = 0;  // of chunks that are gone
-  std::unique_ptr<chunk> head_;    // whose results are being given out
+  chunk_ptr head_;                 // whose results are being given out
   std::size_t position_ = 0;       // in the head
   std::chrono::nanoseconds per_item_{};
+  bool slow_input_ = false;
   std::exception_ptr error_;  // with the lowest index so far
   std::size_t error_index_ = 0;
   bool started_ = false;

@@ -9,9 +9,12 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include <weft/core/errors.hpp>
+#include <weft/core/job_types.hpp>
 #include <weft/core/latch.hpp>
 #include <weft/core/limiter.hpp>
 #include <weft/core/pool.hpp>
@@ -40,6 +43,7 @@ class work_control {
   [[nodiscard]] bool is_inside_own_item() const noexcept;
   // Whether what is queued is not to run any more.
   [[nodiscard]] bool is_cancelled() const noexcept { return cancelled_.stop_requested(); }
+  [[nodiscard]] std::stop_token cancel_token() const noexcept { return cancelled_.get_token(); }
 
   // What to throw at those who wait for what was cancelled.
   [[nodiscard]] std::exception_ptr why_cancelled() const;
@@ -49,14 +53,17 @@ class work_control {
   // All started items of a map were done but the one its consumer waits for.
   void count_stall() noexcept;
 
-  // No new work from now on, and no more items of the maps that are under way.
+  // No new work from now on, and no more items of the maps that are under way, except from inside
+  // the items that still run.
   void close() noexcept;
   // Throws executor_stopped once closed; `name` is the call to blame.
   void require_open(const char* name) const;
+  [[noreturn]] void throw_stopped(const char* name) const;
   // Nothing that is queued runs any more.
   void cancel() noexcept { cancelled_.request_stop(); }
   // How many tasks and chunks of items may run; those that run go on.
   void admit_at_most(std::size_t count) noexcept { admitted_.set_limit(count); }
+  [[nodiscard]] std::size_t waiting_for_admission() const noexcept { return admitted_.waiting(); }
 
   struct tally {
     std::uint64_t items = 0;  // run to their end
@@ -150,39 +157,62 @@ class admission {
   work_control& control_;
   const limiter::permit permit_;
   const admission* const outer_;
-  std::size_t items_ = 1;
+  std::size_t items_ = 0;
 };
 
-// A submitted function with what surrounds it.
-template <class F>
+// Whether it, or what it waits for, ended because it was told to: that is no failure.
+[[nodiscard]] bool is_told_to_stop(const std::exception_ptr& error) noexcept;
+
+// A submitted function and its arguments, with what surrounds a call.
+template <class F, class... Args>
 class guarded_task {
  public:
-  template <class G>
-  guarded_task(work_share share, G&& f)
+  template <class G, class... As>
+  explicit guarded_task(work_share share, G&& f, As&&... args)
       : share_(std::move(share)),
-        f_(std::forward<G>(f)),
+        call_(std::forward<G>(f), std::forward<As>(args)...),
         from_inside_(work_control::is_inside_item()) {}
 
-  template <class... Args>
-    requires std::invocable<F, Args...>
-  decltype(auto) operator()(Args&&... args) && {
+  // With a token, where the function takes one: it is told by its future and by the executor.
+  decltype(auto) operator()(const std::stop_token& future)
+    requires takes_stop_token<F, Args...>
+  {
+    std::stop_source either;
+    const auto stop = [&] { either.request_stop(); };
+    const std::stop_callback by_future(future, stop);
+    const std::stop_callback by_executor(share_.control().cancel_token(), stop);
+    return call(either.get_token());
+  }
+  decltype(auto) operator()()
+    requires(!takes_stop_token<F, Args...>)
+  {
+    return call();
+  }
+
+ private:
+  template <class... Token>
+  decltype(auto) call(const Token&... token) {
     work_control& control = share_.control();
     if (control.is_cancelled()) throw cancelled();
-    const admission admitted(control, from_inside_);
+    admission admitted(control, from_inside_);
     if (control.is_cancelled()) throw cancelled();
+    admitted.count(1);
     try {
-      return std::invoke(std::move(f_), std::forward<Args>(args)...);
-    } catch (const cancelled&) {
-      throw;  // it was asked to stop; not a failure
+      return std::apply(
+          [&](F& f, Args&... args) -> decltype(auto) {
+            return std::invoke(std::move(f), token..., std::move(args)...);
+          },
+          call_);
     } catch (...) {
-      control.record_failure(std::current_exception());
+      if (!is_told_to_stop(std::current_exception())) {
+        control.record_failure(std::current_exception());
+      }
       throw;
     }
   }
 
- private:
-  work_share share_;
-  F f_;
+  work_share share_;  // first: given back when the function and its arguments are gone
+  std::tuple<F, Args...> call_;
   bool from_inside_;
 };
 
