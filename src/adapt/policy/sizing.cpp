@@ -45,6 +45,8 @@ std::string cause(const sizing& s) {
       return "fewer workers do as well, " + rates(s);
     case sizing_reason::probe_undone:
       return "fewer workers do less, " + rates(s);
+    case sizing_reason::work_changed:
+      return "the work is not what it was, " + rates(s);
     case sizing_reason::machine_busy:
       return "the CPUs of the machine are " + figure(s.measured) + " % busy, above " +
              figure(s.compared) + " %";
@@ -93,6 +95,8 @@ std::string_view name(sizing_reason reason) noexcept {
       return "probe_kept";
     case sizing_reason::probe_undone:
       return "probe_undone";
+    case sizing_reason::work_changed:
+      return "work_changed";
     case sizing_reason::machine_busy:
       return "machine_busy";
     case sizing_reason::at_bounds:

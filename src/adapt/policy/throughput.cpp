@@ -14,8 +14,12 @@ using phase = throughput_phase;
 // A count is off by up to one item a worker: those under way at the ends of a window. Seven items a
 // worker keep that below 15 %, enough to see a doubling and what is lost by a worker less.
 constexpr unsigned items_per_worker = 7;
+// What must do when items are slow: after half a minute two a worker suffice, and the wait for them
+// ends when three could have been done.
 constexpr unsigned items_per_worker_at_least = 2;
-constexpr nanoseconds longest_merge = std::chrono::seconds(30);
+constexpr nanoseconds usual_merge = std::chrono::seconds(30);
+constexpr nanoseconds longest_merge = std::chrono::minutes(5);
+constexpr double latencies_to_wait = 3;
 
 // A step is worth a try when it could bring more than this.
 constexpr double smallest_growth = 1.05;
@@ -34,6 +38,14 @@ constexpr double sure_to_keep = 2;
 constexpr double sure_to_undo = 1.5;
 constexpr double first_guess_of_noise = 0.05;
 constexpr double least_noise = 0.01;
+// A rate that is off by this factor, and by this many standard deviations, is not noise: the work
+// is another.
+constexpr double factor_of_other_work = 3;
+constexpr double deviations_of_other_work = 8;
+// Steps that are slow to judge would follow one another without a rest between them.
+constexpr int measurements_per_pause = 4;
+// A step that lost more than this shows that the rate before it no longer holds either.
+constexpr double loss_within_reason = 0.75;
 
 constexpr unsigned strangers_before_giving_in = 3;
 constexpr int longest_pause = 12;  // times reprobe
@@ -48,12 +60,6 @@ double seconds(nanoseconds time) noexcept { return std::chrono::duration<double>
 
 void restart(throughput_state::pause& pause, const throughput_config& config) noexcept {
   pause = {.until = time_point::min(), .next = config.reprobe};
-}
-
-void extend(throughput_state::pause& pause, const throughput_config& config,
-            time_point now) noexcept {
-  pause.until = now + pause.next;
-  pause.next = std::min(2 * pause.next, longest_pause * config.reprobe);
 }
 
 // `into` stands for the samples of both from now on.
@@ -78,12 +84,11 @@ class poll_of_throughput {
     if (window_.waiting == 0 || window_.wall <= nanoseconds::zero()) {
       return say(sizing_reason::no_demand);
     }
-    if (whole_cpus(window_.usable_cpus) != whole_cpus(state_.usable_cpus)) {
-      restart(state_.growth, config_);
-      restart(state_.probes, config_);
-    }
+    if (whole_cpus(window_.usable_cpus) != whole_cpus(state_.usable_cpus)) begin_anew();
     state_.usable_cpus = window_.usable_cpus;
     if (!gather()) return wait_for_more();
+    if (is_other_work()) return meet_other_work();
+    add_sample();
     switch (state_.phase) {
       case phase::growing:
         return judge_growth();
@@ -100,6 +105,7 @@ class poll_of_throughput {
   throughput_step meet_stranger() noexcept {
     if (++state_.strangers >= strangers_before_giving_in) {
       state_.strangers = 0;
+      if (state_.phase != phase::settled) extend(pause_of_step());
       settle_at(std::clamp(window_.workers, config_.min, config_.max));
     }
     return say(sizing_reason::not_in_force, window_.workers);
@@ -112,47 +118,104 @@ class poll_of_throughput {
     all.wall += window_.wall;
     all.cpu += window_.cpu;
     all.completed += window_.completed;
-    const bool last_chance = all.wall >= longest_merge;
+    const bool slow = all.wall >= usual_merge;
     done_ = static_cast<double>(all.completed);
-    needed_ = static_cast<double>(last_chance ? items_per_worker_at_least : items_per_worker) *
-              state_.workers;
+    needed_ =
+        static_cast<double>(slow ? items_per_worker_at_least : items_per_worker) * state_.workers;
+    measured_for_ = std::min(all.wall, longest_merge);
     const bool enough = done_ >= needed_;
     if (enough) {
-      add_sample(done_ / seconds(all.wall));
+      rate_ = done_ / seconds(all.wall);
       const double available = state_.usable_cpus * seconds(all.wall);
       cpu_use_ = available > 0 ? seconds(all.cpu) / available : 1.0;
     }
-    if (enough || last_chance) all = {};
+    if (enough || all.wall >= patience()) all = {};
     return enough;
   }
 
-  // A step that half a minute does not suffice to judge is undone.
+  // How long windows are merged at most. Waiting for the first item of all costs nothing.
+  [[nodiscard]] nanoseconds patience() const noexcept {
+    if (state_.phase == phase::settled && done_ == 0) return longest_merge;
+    const double wanted = latencies_to_wait * latency();
+    if (wanted >= seconds(longest_merge)) return longest_merge;
+    return std::max(usual_merge,
+                    std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(wanted)));
+  }
+
+  // Seconds an item takes: by the items that finished, or, while none did, by the rate last known.
+  [[nodiscard]] double latency() const noexcept {
+    if (done_ > 0) return seconds(state_.gathered.wall) * state_.workers / done_;
+    if (state_.here.samples > 0) return state_.workers / state_.here.mean;
+    return state_.known / state_.reference.mean;
+  }
+
+  // A step that cannot be judged is undone.
   throughput_step wait_for_more() noexcept {
     const bool gave_up = state_.gathered.wall == nanoseconds::zero();
     if (gave_up && state_.phase != phase::settled) {
-      extend(state_.phase == phase::growing ? state_.growth : state_.probes, config_, now_);
+      extend(pause_of_step());
       settle_at(state_.known);
     }
     return say(sizing_reason::measuring, done_, needed_);
   }
 
-  void add_sample(double rate) noexcept {
+  [[nodiscard]] bool is_other_work() const noexcept {
+    if (state_.here.samples == 0) return false;
+    const double mean = state_.here.mean;
+    const double factor = std::max(rate_, mean) / std::min(rate_, mean);
+    return factor > std::max(factor_of_other_work, 1 + deviations_of_other_work * noise());
+  }
+
+  // What was measured says nothing about the work there is now. Nor does this rate: a window of
+  // both kinds of work, or a stumble, would make a poor reference.
+  throughput_step meet_other_work() noexcept {
+    const double then = state_.here.mean;
+    if (state_.phase != phase::settled) {
+      extend(pause_of_step());
+      settle_at(state_.known);
+    }
+    state_.here = {};
+    return say(sizing_reason::work_changed, rate_, then);
+  }
+
+  void begin_anew() noexcept {
+    state_.phase = phase::settled;
+    state_.here = {};
+    state_.gathered = {};
+    restart(state_.growth, config_);
+    restart(state_.probes, config_);
+  }
+
+  [[nodiscard]] throughput_state::pause& pause_of_step() noexcept {
+    return state_.phase == phase::growing ? state_.growth : state_.probes;
+  }
+
+  void extend(throughput_state::pause& pause) const noexcept {
+    pause.until = now_ + std::max(pause.next, measurements_per_pause * measured_for_);
+    pause.next = std::min(2 * pause.next, longest_pause * config_.reprobe);
+  }
+
+  void add_sample() noexcept {
     throughput_state::rate& here = state_.here;
     if (here.samples > 0) {
       // Neighbouring samples, so that slow changes of the work do not count as noise.
-      const double difference = std::min(std::abs(rate / here.latest - 1), 0.5);
+      const double difference = std::min(std::abs(rate_ / here.latest - 1), 0.5);
       state_.variance += 0.2 * (difference * difference / 2 - state_.variance);
     }
     here.samples = std::min(here.samples + 1, most_samples_in_a_mean);
-    here.mean += (rate - here.mean) / here.samples;
-    here.latest = rate;
+    here.mean += (rate_ - here.mean) / here.samples;
+    here.latest = rate_;
+  }
+
+  // The standard deviation of a rate, relative to its mean.
+  [[nodiscard]] double noise() const noexcept {
+    return std::max(std::sqrt(state_.variance), least_noise);
   }
 
   // The present rate relative to the reference, and how far the noise may have moved it.
   [[nodiscard]] double gain() const noexcept { return state_.here.mean / state_.reference.mean; }
   [[nodiscard]] double uncertainty() const noexcept {
-    const double noise = std::max(std::sqrt(state_.variance), least_noise);
-    return gain() * noise * std::sqrt(1.0 / state_.here.samples + 1.0 / state_.reference.samples);
+    return gain() * noise() * std::sqrt(1.0 / state_.here.samples + 1.0 / state_.reference.samples);
   }
 
   [[nodiscard]] verdict growth_verdict() const noexcept {
@@ -195,9 +258,10 @@ class poll_of_throughput {
       set_size(busy);
       return say(sizing_reason::growth_undone, now, then);
     }
+    const bool reference_holds = gain() > loss_within_reason;
     settle_at(state_.known);
-    state_.here = state_.reference;
-    extend(state_.growth, config_, now_);
+    if (reference_holds) state_.here = state_.reference;
+    extend(state_.growth);
     return say(sizing_reason::growth_undone, now, then);
   }
 
@@ -211,7 +275,7 @@ class poll_of_throughput {
     if (found == verdict::pays) {
       // What was just left behind did not do more, so it is no use to grow back there soon.
       restart(state_.growth, config_);
-      extend(state_.growth, config_, now_);
+      extend(state_.growth);
       restart(state_.probes, config_);
       // The next probe is held against all of this series: against this size alone, small losses
       // would add up, and one lucky window would end it.
@@ -220,7 +284,7 @@ class poll_of_throughput {
       return probe_down(sizing_reason::probe_kept, now, then);
     }
     settle_at(state_.known);
-    extend(state_.probes, config_, now_);
+    extend(state_.probes);
     return say(sizing_reason::probe_undone, now, then);
   }
 
@@ -318,6 +382,8 @@ class poll_of_throughput {
   throughput_state state_;
   double done_ = 0;
   double needed_ = 0;
+  nanoseconds measured_for_{};
+  double rate_ = 0;     // items a second
   double cpu_use_ = 1;  // of the usable CPUs
 };
 

@@ -142,6 +142,80 @@ class bench {
   time_point now_{};
 };
 
+struct item {
+  double cpu = 0;   // seconds
+  double wait = 0;  // seconds
+};
+
+// Workers that take whole items one after another, as long ones show: none finishes for a while,
+// and then all do. Sizes come into force as workers finish.
+class crew {
+ public:
+  crew(item work, double cpus, std::uint64_t seed, throughput_config config = {})
+      : work_(work), cpus_(cpus), random_(seed), policy_(config) {
+    size_ = policy_.start(cpus);
+  }
+
+  [[nodiscard]] unsigned size() const { return size_; }
+  void switch_to(item work) { work_ = work; }
+
+  sizing work_a_second() {
+    completed_ = 0;
+    cpu_ = 0;
+    while (ends_.size() < size_) ends_.push_back(time_ + take());
+    for (double& end : ends_) {
+      while (end <= time_ + 1) {
+        ++completed_;
+        end += take();
+      }
+    }
+    time_ += 1;
+    const sizing s = policy_.poll({.wall = 1s,
+                                   .cpu = to_time(cpu_),
+                                   .completed = completed_,
+                                   .waiting = 1000,
+                                   .workers = size_,
+                                   .usable_cpus = cpus_},
+                                  time_point{} + to_time(time_));
+    size_ = s.workers;
+    // Those with the most left to do stay with it, and are not replaced.
+    std::sort(ends_.begin(), ends_.end());
+    if (ends_.size() > size_) ends_.resize(size_);
+    return s;
+  }
+
+  // How often the size changed.
+  int go(int for_seconds) {
+    int changes = 0;
+    for (int i = 0; i < for_seconds; ++i) {
+      const unsigned before = size_;
+      work_a_second();
+      changes += size_ != before ? 1 : 0;
+    }
+    return changes;
+  }
+
+ private:
+  // How long the next item will take: a fifth more or less, and longer when CPUs are short.
+  double take() {
+    const double factor = std::uniform_real_distribution<double>(0.8, 1.2)(random_);
+    const double alone = work_.cpu + work_.wait;
+    const double wanted_cpus = size_ * work_.cpu / alone;
+    cpu_ += work_.cpu * factor;
+    return alone * factor * std::max(1.0, wanted_cpus / cpus_);
+  }
+
+  item work_;
+  double cpus_;
+  std::mt19937_64 random_;
+  throughput policy_;
+  unsigned size_ = 1;
+  std::vector<double> ends_;  // of the items under way
+  double time_ = 0;
+  std::uint64_t completed_ = 0;
+  double cpu_ = 0;
+};
+
 // --- Reaching the best size ----------------------------------------------------------------------
 
 class Throughput : public testing::TestWithParam<workload> {};
@@ -337,6 +411,64 @@ TEST(ThroughputStep, ItemsOfMinutesLeaveTheSizeAlone) {
   EXPECT_EQ(r.changes, 0);
 }
 
+TEST(ThroughputStep, ItemsOfHalfAMinuteThatWaitGetMoreWorkersWithoutFlapping) {
+  for (const double latency : {15.0, 20.0, 40.0}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE("items of " + std::to_string(latency) + " s, seed " + std::to_string(seed));
+      crew c({.cpu = 0.1, .wait = latency - 0.1}, 2, seed);
+      c.go(static_cast<int>(15 * latency));
+      EXPECT_GE(c.size(), 48U);
+      EXPECT_LE(c.go(3600), 50) << "a probe and back every two minutes and a half";
+      EXPECT_GE(c.size(), 48U);
+    }
+  }
+}
+
+TEST(ThroughputStep, WorkThatBeginsToWaitGetsMoreWorkersSoon) {
+  for (const unsigned min : {1U, 2U}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE("min " + std::to_string(min) + ", seed " + std::to_string(seed));
+      crew c({.cpu = 0.01}, 2, seed, {.min = min});
+      c.go(100);
+      c.switch_to({.cpu = 0.01, .wait = 0.99});
+      c.go(90);
+      EXPECT_GE(c.size(), 32U);
+    }
+  }
+}
+
+TEST(ThroughputStep, AGrowthThatMeetsOtherWorkIsNotHeldAgainstTheOldRateForLong) {
+  bench b(waiting_work(2, 1000), 0, 1, {.min = 2});
+  EXPECT_EQ(b.poll(b.window()).workers, 4U);
+  // A fiftieth of the rate, and the more workers the better.
+  b.switch_to(
+      {"slower", 2, 64, [](unsigned n) { return n * 1.0; }, [](unsigned n) { return n * 0.01; }});
+  EXPECT_LT(b.go(120).seconds_to_reach(0.95), 90);
+}
+
+TEST(ThroughputStep, ARateFarFromWhatNoiseExplainsIsNewWork) {
+  bench b(cpu_bound(2), 0.05, 1, {.min = 2});
+  b.go(60);
+  workload faster = cpu_bound(2);
+  faster.rate = [](unsigned) { return 2000.0; };
+  b.switch_to(faster);
+  const sizing s = b.poll(b.window());
+  EXPECT_EQ(s.reason, sizing_reason::work_changed);
+  EXPECT_THAT(explain(s), testing::StartsWith("2 workers: the work is not what it was, "));
+  EXPECT_EQ(b.poll(b.window()).reason, sizing_reason::settled) << "the new rate is the known one";
+}
+
+TEST(ThroughputStep, UsableCpusThatChangeMakeWhatWasMeasuredVoid) {
+  bench b(waiting_work(2, 1000), 0, 1);
+  EXPECT_EQ(b.poll(b.window()).workers, 4U);
+  // Twice the workers and half the CPUs: held against the rate before, the step would be undone.
+  work_window w = b.window();
+  w.usable_cpus = 1;
+  w.wall = 2s;
+  w.completed = 30;
+  EXPECT_EQ(b.poll(w).reason, sizing_reason::growing);
+}
+
 TEST(ThroughputStep, AStepThatCannotBeJudgedIsUndone) {
   bench b(waiting_work(2, 1000), 0, 1);
   EXPECT_EQ(b.poll(b.window()).workers, 4U);
@@ -403,6 +535,27 @@ TEST(ThroughputStep, ASizeThatNeverComesIsGivenUp) {
   b.poll(old);
   b.poll(old);
   EXPECT_EQ(b.poll(old).workers, 2U);
+}
+
+TEST(ThroughputStep, ASizeThatNeverComesIsAskedForLessAndLessOften) {
+  throughput policy({});
+  unsigned wanted = policy.start(2);
+  time_point now{};
+  int asked = 0;
+  for (int second = 0; second < 600; ++second) {
+    const unsigned size = std::min(wanted, 8U);  // more threads are not to be had
+    now += 1s;
+    const sizing s = policy.poll({.wall = 1s,
+                                  .cpu = 10ms * size,
+                                  .completed = size * std::uint64_t{10},
+                                  .waiting = 100,
+                                  .workers = size,
+                                  .usable_cpus = 2},
+                                 now);
+    asked += s.workers > 8 && s.workers != wanted ? 1 : 0;
+    wanted = s.workers;
+  }
+  EXPECT_LE(asked, 15);
 }
 
 TEST(ThroughputStep, WindowsThatMakeNoSenseDoNoHarm) {

@@ -20,6 +20,7 @@ enum class sizing_reason : std::uint8_t {
   probing_down,   // measured: items a second
   probe_kept,     // measured, compared: items a second now and before
   probe_undone,   // as probe_kept
+  work_changed,   // as growth_kept: far more or less than noise explains
   machine_busy,   // measured, compared: CPU use of the machine and its threshold, in percent
   at_bounds,      // the bounds allow nothing else
 

@@ -15,7 +15,7 @@ struct throughput_config {
   unsigned max = 64;          // 1 to 1024
   double cpu_threshold = 85;  // 0 to 100 %; no growth beyond the usable CPUs above it
   // From a step that did not pay to the next try, 1 ms to 1 h; doubles each time up to twelve times
-  // as long.
+  // as long. Steps that are slow to judge wait longer: four times what judging took.
   std::chrono::nanoseconds reprobe = std::chrono::seconds(5);
 };
 
@@ -27,8 +27,10 @@ struct work_window {
   std::chrono::nanoseconds wall{};
   std::chrono::nanoseconds cpu{};  // the sum over all workers
   std::uint64_t completed = 0;
-  std::size_t waiting = 0;                           // items queued at the end of the window
-  unsigned workers = 1;                              // size in force during it
+  std::size_t waiting = 0;  // items queued at the end of the window
+  // The size that was asked for with pool::resize and was in force throughout, not the threads that
+  // happened to live.
+  unsigned workers = 1;
   double usable_cpus = 1;                            // may change while running
   std::optional<double> machine_cpu = std::nullopt;  // CPU use of the whole machine, 0 to 100 %
 };
@@ -86,11 +88,12 @@ struct throughput_step {
 // of them fit: usable CPUs / CPU share of a worker. It goes there by doubling at most, and keeps a
 // step that brings a quarter of the proportional gain. Then it tries 15 % fewer, again and again,
 // while throughput stays within 2 %. What did not pay is tried again after 5 s, 10 s, up to a
-// minute.
+// minute. It begins anew when the usable CPUs change, and when the rate leaves what noise explains.
 //
-// Only windows at whose end items were waiting count. Windows with few items are merged, for half a
-// minute at most, so items of seconds are judged too, and items of minutes leave the size alone.
-// Noise is estimated, and a step is watched for as many windows as telling it from noise takes.
+// Only windows at whose end items were waiting count. Windows with few items are merged: up to
+// seven items a worker, after half a minute two. So a step with items of 20 s takes 40 s, and one
+// whose items take more than two minutes is not judged: such items leave the size alone. Noise is
+// estimated, and a step is watched for as many windows as telling it from noise takes.
 //
 // Threads: one at a time. Errors: the constructor throws std::invalid_argument.
 class throughput {
