@@ -5,12 +5,17 @@
 #include <stdexcept>
 #include <utility>
 
+#include "adapt/validate.hpp"
+
 namespace weft::adapt {
 namespace {
 
 constexpr double warning_health = .66;
 constexpr double critical_health = .33;
+// Scores are whole: 33 is critical, and so is everything below 34.
 constexpr double just_not_critical = .34;
+
+bool is_critical(double health) noexcept { return health < just_not_critical; }
 
 // The line from (x0, y0) to (x1, y1), exact at both ends: zones begin there.
 double interpolate(double x, double x0, double y0, double x1, double y1) noexcept {
@@ -65,10 +70,10 @@ void add_cpu_contention(const health_readings& readings, const health_config& co
   if (pressure.some) {
     double health = health_of_load(pressure.some->avg10, config.cpu_pressure);
     std::string detail = pressure.source;
-    if (health <= critical_health) {
+    if (is_critical(health)) {
       const double lasting = std::min(pressure.some->avg10, pressure.some->avg60);
       health = health_of_load(lasting, config.cpu_pressure);
-      if (health > critical_health) {
+      if (!is_critical(health)) {
         health = just_not_critical;
         detail += ", for less than a minute";
       }
@@ -95,7 +100,7 @@ void add_throttling(const health_readings& readings, const health_config& config
   const health_component* contention = out.find(health_signal::cpu_pressure);
   if (contention == nullptr) contention = out.find(health_signal::load_average);
   const bool confirmed = contention != nullptr && contention->health <= warning_health;
-  if (health <= critical_health && !confirmed) {
+  if (is_critical(health) && !confirmed) {
     health = just_not_critical;
     detail += ", not confirmed by CPU pressure";
   }
@@ -132,7 +137,7 @@ void add_disk(const health_readings& readings, const health_config& config, coll
 }
 
 void add_oom_kills(const health_readings& readings, const health_config& config,
-                   health_state& state, std::chrono::steady_clock::time_point now, collector& out) {
+                   health_state& state, time_point now, collector& out) {
   const auto& kills = readings.memory.oom_kills;
   if (kills) {
     if (state.oom_kills && *kills > *state.oom_kills) state.oom_kill_seen = now;
@@ -148,8 +153,7 @@ void add_oom_kills(const health_readings& readings, const health_config& config,
   }
 }
 
-void add_external(const std::vector<pushed_signal>& external,
-                  std::chrono::steady_clock::time_point now, collector& out) {
+void add_external(const std::vector<pushed_signal>& external, time_point now, collector& out) {
   for (const pushed_signal& pushed : external) {
     if (now - pushed.at > pushed.signal.valid_for) {
       out.miss(pushed.signal.name, "the last score pushed is too old");
@@ -169,12 +173,12 @@ const health_component& weakest(const std::vector<health_component>& components)
 }
 
 // Falls at once, rises with a half-life.
-void follow(const health_component& weakest_now, const health_config& config,
-            std::chrono::steady_clock::time_point now, health_state& state) {
+void follow(const health_component& weakest_now, const health_config& config, time_point now,
+            health_state& state) {
   const double goal = 100 * weakest_now.health;
   if (state.score && *state.score < goal) {
     const std::chrono::duration<double> elapsed =
-        std::max(now - state.at, std::chrono::steady_clock::duration::zero());
+        std::max(now - state.at, time_point::duration::zero());
     const std::chrono::duration<double> half_life = config.rise_half_life;
     const double gap = (goal - *state.score) * std::exp2(-elapsed / half_life);
     state.score = goal - gap;
@@ -207,15 +211,15 @@ double health_of_load(double load, const load_scale& scale) noexcept {
 
 void validate(const health_config& config) {
   const auto refuse = [](const std::string& field, const std::string& allowed) {
-    throw std::invalid_argument("health_config::" + field + " must be " + allowed);
+    throw std::invalid_argument("health_config." + field + " must " + allowed);
   };
-  const auto check = [&](const char* field, const load_scale& scale) {
+  const auto check = [&](const std::string& field, const load_scale& scale) {
     // Written so that NaN fails.
     if (!(scale.warning > 0 && scale.critical > scale.warning && scale.zero > scale.critical &&
           std::isfinite(scale.zero))) {
-      refuse(field, "0 < warning < critical < zero, all finite");
+      refuse(field, "have 0 < warning < critical < zero, all finite");
     }
-    if (!(scale.floor >= 0 && scale.floor <= 1)) refuse(field + std::string("::floor"), "0 to 1");
+    require_within("health_config." + field + ".floor", scale.floor, 0.0, 1.0);
   };
   check("memory_used", config.memory_used);
   check("memory_pressure", config.memory_pressure);
@@ -226,18 +230,17 @@ void validate(const health_config& config) {
   check("io_pressure", config.io_pressure);
   check("disk_used", config.disk_used);
   if (config.disk_free_critical >= config.disk_free_warning) {
-    refuse("disk_free_critical", "less than disk_free_warning");
+    refuse("disk_free_critical", "be less than disk_free_warning");
   }
   if (config.disk_free_zero >= config.disk_free_critical) {
-    refuse("disk_free_zero", "less than disk_free_critical");
+    refuse("disk_free_zero", "be less than disk_free_critical");
   }
-  const auto nothing = std::chrono::milliseconds::zero();
-  if (config.rise_half_life <= nothing) refuse("rise_half_life", "more than 0");
-  if (config.oom_kill_hold < nothing) refuse("oom_kill_hold", "0 or more");
+  require_time("health_config.rise_half_life", config.rise_half_life, 1);
+  require_time("health_config.oom_kill_hold", config.oom_kill_hold, 0);
 }
 
 health_step step(const health_state& state, const health_config& config,
-                 const health_readings& readings, std::chrono::steady_clock::time_point now) {
+                 const health_readings& readings, time_point now) {
   health_step next{.state = state, .report = {}};
   health_report& report = next.report;
   collector out(report);

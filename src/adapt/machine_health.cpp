@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "adapt/validate.hpp"
+
 namespace weft::adapt {
 namespace {
 
@@ -20,18 +22,13 @@ health_config validated(const health_config& config) {
 }
 
 void check(const external_signal& signal) {
-  if (signal.name.empty()) throw std::invalid_argument("external_signal::name must not be empty");
+  if (signal.name.empty()) throw std::invalid_argument("external_signal.name must not be empty");
   if (std::find(own_names.begin(), own_names.end(), signal.name) != own_names.end()) {
-    throw std::invalid_argument("external_signal::name must not be " + signal.name +
+    throw std::invalid_argument("external_signal.name must not be " + signal.name +
                                 ", which the machine's own signal has");
   }
-  // Written so that NaN fails.
-  if (!(signal.score >= 0 && signal.score <= 100)) {
-    throw std::invalid_argument("external_signal::score must be between 0 and 100");
-  }
-  if (signal.valid_for <= std::chrono::milliseconds::zero()) {
-    throw std::invalid_argument("external_signal::valid_for must be more than 0");
-  }
+  require_within("external_signal.score", signal.score, 0.0, 100.0);
+  require_time("external_signal.valid_for", signal.valid_for, 1);
 }
 
 }  // namespace
@@ -71,7 +68,7 @@ void machine_health::push(external_signal signal, time_point now) {
   } else if (external_.size() < most_external_signals) {
     external_.push_back({std::move(signal), now});
   } else {
-    throw std::invalid_argument("external_signal::name: there are " +
+    throw std::invalid_argument("external_signal.name: there are " +
                                 std::to_string(most_external_signals) +
                                 " already, which is the most; withdraw one");
   }

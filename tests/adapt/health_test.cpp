@@ -21,7 +21,6 @@ using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
-using time_point = std::chrono::steady_clock::time_point;
 
 resource_pressure pressure(double some, double full) {
   return {.some = stall{some, some, 0us}, .full = stall{full, full, 0us}, .source = "here"};
@@ -224,6 +223,18 @@ TEST(Health, ABurstOfCpuPressureIsNotCritical) {
   EXPECT_EQ(*score_of(readings).score, 33);
   readings.pressure.cpu.some = stall{.20, 1.0, 0us};
   EXPECT_GT(*score_of(readings).score, 66);
+}
+
+// Scores are rounded down: a health of .339 would be critical too.
+TEST(Health, NothingBelow34PassesForABurstOrForThrottlingThatNobodyFelt) {
+  for (int load = 0; load <= 1000; ++load) {
+    health_readings readings = idle_machine();
+    readings.pressure.cpu.some = stall{load / 1000.0, 0, 0us};
+    EXPECT_GE(*score_of(readings).score, 34) << "a burst of " << load / 1000.0;
+    readings = idle_machine();
+    readings.cpu.throttled = group_share{load / 1000.0, "group"};
+    EXPECT_GE(*score_of(readings).score, 34) << "throttled for " << load / 1000.0;
+  }
 }
 
 TEST(Health, CpuPressureAloneNeverFallsBelowItsFloor) {
@@ -474,6 +485,35 @@ TEST(Health, LeavingOutASignalNeverLowersTheScore) {
   }));
 }
 
+// Loads between 0 and 1, all the more so around the edges of the zones.
+struct loads {
+  double memory, burst, lasting, throttled, used, io;
+};
+
+health_readings machine_with(const loads& l) {
+  health_readings readings = idle_machine();
+  readings.memory.machine = memory_of(l.memory);
+  readings.pressure.cpu.some = stall{l.burst, l.lasting, 0us};
+  readings.cpu.throttled = group_share{l.throttled, "group"};
+  readings.cpu.utilisation = l.used;
+  readings.pressure.io = pressure(0, l.io);
+  return readings;
+}
+
+TEST(Health, MoreLoadNeverRaisesTheScore) {
+  EXPECT_TRUE(test::holds("monotone", [] {
+    const auto load = [] { return *rc::gen::inRange(0, 1001) / 1000.0; };
+    const loads less{load(), load(), load(), load(), load(), load()};
+    loads more = less;
+    double* const fields[] = {&more.memory,    &more.burst, &more.lasting,
+                              &more.throttled, &more.used,  &more.io};
+    for (double* const field : fields) {
+      if (*rc::gen::arbitrary<bool>()) *field = std::max(*field, load());
+    }
+    RC_ASSERT(*score_of(machine_with(more)).score <= *score_of(machine_with(less)).score);
+  }));
+}
+
 // --- Settings ----------------------------------------------------------------------------------
 
 std::string problem_of(const health_config& config) {
@@ -489,7 +529,7 @@ TEST(HealthConfig, DefaultsAreValid) { EXPECT_EQ(problem_of({}), "none"); }
 
 TEST(HealthConfig, ScalesOutOfOrderAreRefusedByName) {
   EXPECT_EQ(problem_of({.memory_used = {.warning = .9, .critical = .8, .zero = 1}}),
-            "health_config::memory_used must be 0 < warning < critical < zero, all finite");
+            "health_config.memory_used must have 0 < warning < critical < zero, all finite");
   EXPECT_THAT(problem_of({.io_pressure = {.warning = 0, .critical = .8, .zero = 1}}),
               HasSubstr("io_pressure"));
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -500,15 +540,18 @@ TEST(HealthConfig, ScalesOutOfOrderAreRefusedByName) {
               HasSubstr("cpu_throttled"));
   EXPECT_THAT(
       problem_of({.cpu_pressure = {.warning = .1, .critical = .8, .zero = 1, .floor = 1.5}}),
-      HasSubstr("cpu_pressure::floor must be 0 to 1"));
+      HasSubstr("cpu_pressure.floor is 1.5, and must be between 0 and 1"));
 }
 
 TEST(HealthConfig, DiskAndTimesOutOfOrderAreRefusedByName) {
   EXPECT_THAT(problem_of({.disk_free_warning = 10}), HasSubstr("disk_free_critical must be less"));
   EXPECT_THAT(problem_of({.disk_free_zero = std::uint64_t{1} << 30}),
               HasSubstr("disk_free_zero must be less"));
-  EXPECT_THAT(problem_of({.rise_half_life = 0ms}), HasSubstr("rise_half_life must be more than 0"));
-  EXPECT_THAT(problem_of({.oom_kill_hold = -1ms}), HasSubstr("oom_kill_hold must be 0 or more"));
+  EXPECT_THAT(problem_of({.rise_half_life = 0ms}), HasSubstr("rise_half_life is 0 ms"));
+  EXPECT_THAT(problem_of({.oom_kill_hold = -1ms}), HasSubstr("oom_kill_hold is -1 ms"));
+  EXPECT_EQ(problem_of({.oom_kill_hold = std::chrono::milliseconds::max()}),
+            "health_config.oom_kill_hold is 9223372036854775807 ms, and must be between 0 and "
+            "31536000000 ms");
 }
 
 }  // namespace

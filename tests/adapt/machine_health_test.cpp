@@ -40,7 +40,7 @@ class MachineHealth : public ::testing::Test {
 
   fake_machine machine_;
   machine_health health_{{.root = machine_.root(), .affinity = test::allow_four_cpus}};
-  machine_health::time_point now_{};
+  time_point now_{};
 };
 
 auto missing(std::string_view signal) {
@@ -230,13 +230,24 @@ TEST_F(MachineHealth, AWithdrawnScoreIsGone) {
 }
 
 TEST_F(MachineHealth, ScoresThatMakeNoSenseAreRefusedByField) {
-  EXPECT_THAT(problem_with({.name = ""}), HasSubstr("external_signal::name"));
-  EXPECT_THAT(problem_with({.name = "memory_used"}), HasSubstr("external_signal::name"));
-  const std::string range = "external_signal::score must be between 0 and 100";
-  EXPECT_EQ(problem_with({.name = "x", .score = -1}), range);
-  EXPECT_EQ(problem_with({.name = "x", .score = 100.5}), range);
-  EXPECT_EQ(problem_with({.name = "x", .score = std::numeric_limits<double>::quiet_NaN()}), range);
-  EXPECT_THAT(problem_with({.name = "x", .valid_for = 0ms}), HasSubstr("valid_for"));
+  EXPECT_THAT(problem_with({.name = ""}), HasSubstr("external_signal.name"));
+  EXPECT_THAT(problem_with({.name = "memory_used"}), HasSubstr("external_signal.name"));
+  EXPECT_EQ(problem_with({.name = "x", .score = -1}),
+            "external_signal.score is -1, and must be between 0 and 100");
+  EXPECT_THAT(problem_with({.name = "x", .score = 100.5}), HasSubstr("score is 100.5"));
+  EXPECT_THAT(problem_with({.name = "x", .score = std::numeric_limits<double>::quiet_NaN()}),
+              HasSubstr("score is nan"));
+  EXPECT_EQ(problem_with({.name = "x", .valid_for = 0ms}),
+            "external_signal.valid_for is 0 ms, and must be between 1 and 31536000000 ms");
+  EXPECT_THAT(problem_with({.name = "x", .valid_for = std::chrono::milliseconds::max()}),
+              HasSubstr("valid_for is 9223372036854775807 ms"));
+}
+
+TEST_F(MachineHealth, ASignalThatIsValidForAYearCountsForAYear) {
+  machine_.make_bare_metal();
+  health_.push({.name = "store", .score = 5, .valid_for = std::chrono::hours(24 * 365)}, now_);
+  now_ += std::chrono::hours(24 * 364);
+  EXPECT_EQ(*health_.read(now_).score, 5);
 }
 
 TEST_F(MachineHealth, ThereIsRoomForSoManyNames) {

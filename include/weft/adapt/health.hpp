@@ -12,6 +12,7 @@
 #include <weft/adapt/sensor/disk.hpp>
 #include <weft/adapt/sensor/memory.hpp>
 #include <weft/adapt/sensor/pressure.hpp>
+#include <weft/adapt/time_point.hpp>
 
 // How well a machine is, from 0 to 100: 0-33 is critical, 34-66 a warning, 67-100 safe.
 //
@@ -54,12 +55,12 @@ inline constexpr std::string_view disk_used = "disk_used";
 struct external_signal {
   std::string name = {};
   double score = 100;                           // 0 to 100
-  std::chrono::milliseconds valid_for{30'000};  // silence beyond this says nothing
+  std::chrono::milliseconds valid_for{30'000};  // to a year; silence beyond this says nothing
 };
 
 struct pushed_signal {
   external_signal signal;
-  std::chrono::steady_clock::time_point at;
+  time_point at;
 };
 
 struct health_readings {
@@ -88,8 +89,10 @@ struct health_config {
   std::uint64_t disk_free_critical = std::uint64_t{256} << 20;
   std::uint64_t disk_free_zero = std::uint64_t{64} << 20;
 
+  // Up to a year each.
   std::chrono::milliseconds rise_half_life{10'000};
-  std::chrono::milliseconds oom_kill_hold{60'000};  // critical for so long after a kill
+  std::chrono::milliseconds oom_kill_hold{
+      60'000};  // critical for so long after a kill; 0 ignores it
 };
 
 // Errors: std::invalid_argument with the field and what is allowed.
@@ -123,9 +126,9 @@ struct health_report {
 struct health_state {
   std::optional<double> score;  // 0 to 100
   std::string limiting;
-  std::chrono::steady_clock::time_point at;
+  time_point at;
   std::optional<std::uint64_t> oom_kills;
-  std::optional<std::chrono::steady_clock::time_point> oom_kill_seen;
+  std::optional<time_point> oom_kill_seen;
 };
 
 struct health_step {
@@ -136,7 +139,6 @@ struct health_step {
 // One score from one set of readings. There is none, with the reason, unless the memory and at
 // least one other signal of the machine could be read.
 [[nodiscard]] health_step step(const health_state& state, const health_config& config,
-                               const health_readings& readings,
-                               std::chrono::steady_clock::time_point now);
+                               const health_readings& readings, time_point now);
 
 }  // namespace weft::adapt

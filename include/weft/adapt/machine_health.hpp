@@ -29,7 +29,6 @@ struct machine_health_options {
 // has none.
 class machine_health {
  public:
-  using time_point = std::chrono::steady_clock::time_point;
   static constexpr std::size_t most_external_signals = 64;
 
   explicit machine_health(const machine_health_options& options = {});

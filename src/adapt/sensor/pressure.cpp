@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -15,6 +14,7 @@
 #include <weft/base/cgroup.hpp>
 
 #include "adapt/sensor/source.hpp"
+#include "adapt/validate.hpp"
 #include "base/text.hpp"
 
 namespace weft::adapt {
@@ -106,14 +106,13 @@ resource_pressure read_resource(const std::vector<place>& places, pressure_resou
 }
 
 void validate(const pressure_trigger_options& options) {
-  using namespace std::chrono_literals;
-  if (options.window < 500ms || options.window > 10s) {
-    throw std::invalid_argument("pressure_trigger_options::window must be between 500 ms and 10 s");
-  }
-  if (options.stall_time <= 0us || options.stall_time > options.window) {
-    throw std::invalid_argument(
-        "pressure_trigger_options::stall_time must be above 0 and at most the window");
-  }
+  using std::chrono::microseconds;
+  constexpr microseconds shortest = std::chrono::milliseconds(500);
+  constexpr microseconds longest = std::chrono::seconds(10);
+  require_within("pressure_trigger_options.window", options.window.count(), shortest.count(),
+                 longest.count(), " us");
+  require_within("pressure_trigger_options.stall_time", options.stall_time.count(),
+                 microseconds::rep{1}, options.window.count(), " us");
 }
 
 // The descriptor, or -1 and errno.

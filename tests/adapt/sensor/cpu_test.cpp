@@ -30,7 +30,7 @@ class CpuSensor : public ::testing::Test {
 
   fake_machine machine_;
   cpu_sensor sensor_{{.root = machine_.root(), .affinity = test::allow_four_cpus}};
-  cpu_sensor::time_point now_{};
+  time_point now_{};
 };
 
 const std::string v2 = "sys/fs/cgroup";

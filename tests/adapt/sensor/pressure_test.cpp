@@ -170,9 +170,9 @@ TEST(PressureTrigger, ConditionsTheKernelCannotMeanAreRefusedByField) {
     }
     return std::string("none");
   };
-  EXPECT_THAT(problem(1ms, 499ms), HasSubstr("window must be between 500 ms and 10 s"));
+  EXPECT_THAT(problem(1ms, 499ms), HasSubstr("window is 499000 us, and must be between 500000"));
   EXPECT_THAT(problem(1ms, 11s), HasSubstr("window"));
-  EXPECT_THAT(problem(0ms, 2s), HasSubstr("stall_time must be above 0"));
+  EXPECT_THAT(problem(0ms, 2s), HasSubstr("stall_time is 0 us, and must be between 1 and"));
   EXPECT_THAT(problem(3s, 2s), HasSubstr("stall_time"));
 }
 

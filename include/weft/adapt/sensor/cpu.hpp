@@ -1,12 +1,12 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <weft/adapt/sensed.hpp>
+#include <weft/adapt/time_point.hpp>
 #include <weft/base/topology.hpp>
 
 namespace weft::adapt {
@@ -39,8 +39,6 @@ struct cpu_reading {
 // is missing, makes no sense or went back since the last time is not available in that reading.
 class cpu_sensor {
  public:
-  using time_point = std::chrono::steady_clock::time_point;
-
   explicit cpu_sensor(cpu_sensor_options options = {});
 
   [[nodiscard]] cpu_reading read(time_point now);
