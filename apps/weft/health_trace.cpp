@@ -91,7 +91,7 @@ std::optional<std::string_view> health_trace::next_line() {
     in_.getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
     const auto count = static_cast<std::size_t>(in_.gcount());
     ++line_;
-    if (in_.bad()) fail("reading failed, expected more of the trace");
+    if (in_.bad()) throw unreadable_trace(here() + ": reading failed");
     if (in_.fail()) {
       if (in_.eof()) return std::nullopt;
       fail("the line is longer than " + std::to_string(longest_line - 2) +
@@ -143,8 +143,8 @@ std::vector<adapt::outcome> health_trace::parse_outcomes(std::string_view text) 
   return outcomes;
 }
 
-void health_trace::fail(const std::string& what) const {
-  throw bad_trace(name_ + ":" + std::to_string(line_) + ": " + what);
-}
+std::string health_trace::here() const { return name_ + ":" + std::to_string(line_); }
+
+void health_trace::fail(const std::string& what) const { throw bad_trace(here() + ": " + what); }
 
 }  // namespace weft::cli

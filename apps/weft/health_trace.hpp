@@ -26,6 +26,12 @@ class bad_trace : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The trace could not be read to its end, as file:line.
+class unreadable_trace : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // Reads a trace of health scores row by row:
 //
 //   time_s,score,outcomes
@@ -35,7 +41,7 @@ class bad_trace : public std::runtime_error {
 // Times are seconds from the start, never going back. Empty lines, spaces around fields, CRLF and a
 // byte order mark are fine. Holds one row at a time, so a trace may be of any length.
 //
-// Errors: bad_trace. Lifetime: the stream outlives the trace.
+// Errors: bad_trace, unreadable_trace. Lifetime: the stream outlives the trace.
 class health_trace {
  public:
   using row = adapt::recorded<health_sample>;
@@ -77,6 +83,7 @@ class health_trace {
   [[nodiscard]] adapt::time_point parse_time(std::string_view text) const;
   [[nodiscard]] std::optional<unsigned> parse_score(std::string_view text) const;
   [[nodiscard]] std::vector<adapt::outcome> parse_outcomes(std::string_view text) const;
+  [[nodiscard]] std::string here() const;  // file:line
   [[noreturn]] void fail(const std::string& what) const;
 
   std::istream& in_;

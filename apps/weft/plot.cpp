@@ -12,24 +12,28 @@ constexpr std::size_t margin = 6;  // "  100 "
 constexpr unsigned score_step = 10;
 constexpr unsigned most_limit_rows = 12;
 
+// The points that fall into one column of the plot.
 struct column {
   bool seen = false;
-  std::optional<unsigned> score;
-  unsigned target = 0;
-  unsigned current = 0;
+  plot_point lowest;  // of each value by itself
+  plot_point last;
 };
 
 void merge(column& into, const plot_point& point) {
+  into.last = point;
   if (!into.seen) {
-    into = {.seen = true, .score = point.score, .target = point.target, .current = point.current};
+    into.seen = true;
+    into.lowest = point;
     return;
   }
-  if (point.score && (!into.score || *point.score < *into.score)) into.score = point.score;
-  into.target = std::min(into.target, point.target);
-  into.current = std::min(into.current, point.current);
+  plot_point& lowest = into.lowest;
+  if (point.score && (!lowest.score || *point.score < *lowest.score)) lowest.score = point.score;
+  lowest.target = std::min(lowest.target, point.target);
+  lowest.current = std::min(lowest.current, point.current);
 }
 
-std::vector<column> to_columns(const std::vector<plot_point>& points, std::size_t count) {
+// What each column shows.
+std::vector<plot_point> to_columns(const std::vector<plot_point>& points, std::size_t count) {
   const double first = points.front().time_s;
   const double length = points.back().time_s - first;
   std::vector<column> columns(count);
@@ -38,10 +42,14 @@ std::vector<column> to_columns(const std::vector<plot_point>& points, std::size_
     const auto index = static_cast<std::size_t>(place * static_cast<double>(count - 1));
     merge(columns[index], point);
   }
-  for (std::size_t i = 1; i < count; ++i) {
-    if (!columns[i].seen) columns[i] = columns[i - 1];
+  std::vector<plot_point> shown;
+  shown.reserve(count);
+  plot_point before;
+  for (const column& c : columns) {
+    shown.push_back(c.seen ? c.lowest : before);
+    if (c.seen) before = c.last;
   }
-  return columns;
+  return shown;
 }
 
 enum class ink { none, red, yellow, green, blue };
@@ -62,10 +70,10 @@ std::string_view code(ink colour) {
   return "";
 }
 
-// Builds lines, with colours only where the terminal wants them.
+// Builds lines that fit the terminal, with colours only where it wants them.
 class canvas {
  public:
-  explicit canvas(bool colour) : colour_(colour) {}
+  explicit canvas(const terminal& look) : columns_(look.columns), colour_(look.colour) {}
 
   void begin_row(const std::string& label) {
     text_.append(margin - 1 - std::min(label.size(), margin - 1), ' ');
@@ -81,10 +89,11 @@ class canvas {
     while (text_.ends_with(' ')) text_.pop_back();
     text_ += '\n';
   }
-  void line(std::string_view words) { (text_ += words) += '\n'; }
+  void line(std::string_view words) { (text_ += words.substr(0, columns_)) += '\n'; }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
+  std::size_t columns_;
   bool colour_;
   std::string text_;
 };
@@ -94,11 +103,11 @@ ink colour_of_score(unsigned score) {
   return score <= 66 ? ink::yellow : ink::green;
 }
 
-void draw_score(canvas& out, const std::vector<column>& columns) {
+void draw_score(canvas& out, const std::vector<plot_point>& columns) {
   out.line("score: * lowest, ? no answer");
   for (unsigned row = 100 / score_step + 1; row-- > 0;) {
     out.begin_row(row % 5 == 0 ? std::to_string(row * score_step) : "");
-    for (const column& c : columns) {
+    for (const plot_point& c : columns) {
       if (!c.score) {
         out.put(row == 0 ? '?' : ' ', ink::none);
       } else if ((*c.score + score_step / 2) / score_step == row) {
@@ -111,19 +120,21 @@ void draw_score(canvas& out, const std::vector<column>& columns) {
   }
 }
 
-void draw_limits(canvas& out, const std::vector<column>& columns) {
+// A target below the bar is drawn into it: there the limit waits to come down.
+void draw_limits(canvas& out, const std::vector<plot_point>& columns) {
   unsigned top = 1;
-  for (const column& c : columns) top = std::max({top, c.target, c.current});
+  for (const plot_point& c : columns) top = std::max({top, c.target, c.current});
   const unsigned per_row = (top + most_limit_rows - 1) / most_limit_rows;
   const auto row_of = [per_row](unsigned value) { return (value + per_row - 1) / per_row; };
   out.line("limit: # current, - target");
   for (unsigned row = row_of(top); row > 0; --row) {
-    out.begin_row(std::to_string(row * per_row));
-    for (const column& c : columns) {
-      if (row <= row_of(c.current)) {
-        out.put('#', ink::blue);
+    // The top row may stand for fewer than the others.
+    out.begin_row(std::to_string(std::min(row * per_row, top)));
+    for (const plot_point& c : columns) {
+      if (row == row_of(c.target) && row != row_of(c.current)) {
+        out.put('-', ink::none);
       } else {
-        out.put(row == row_of(c.target) ? '-' : ' ', ink::none);
+        row <= row_of(c.current) ? out.put('#', ink::blue) : out.put(' ', ink::none);
       }
     }
     out.end_row();
@@ -141,16 +152,18 @@ void draw_axis(canvas& out, const std::vector<plot_point>& points, std::size_t c
   const std::string last = seconds_text(points.back().time_s);
   const std::size_t used = first.size() + last.size();
   const std::string gap(used < count ? count - used : 1, ' ');
-  out.line(std::string(margin, ' ') + first + gap + last);
+  const std::string both = std::string(margin, ' ') + first + gap + last;
+  // Where there is no room for both, the end says how long the trace is.
+  out.line(used < count ? both : last);
 }
 
 }  // namespace
 
 std::string plot(const std::vector<plot_point>& points, const terminal& look) {
   if (points.empty()) return "the trace has no rows\n";
-  const std::size_t count = look.columns - margin;
-  const std::vector<column> columns = to_columns(points, count);
-  canvas out(look.colour);
+  const std::size_t count = std::max<std::size_t>(look.columns, margin + 1) - margin;
+  const std::vector<plot_point> columns = to_columns(points, count);
+  canvas out(look);
   draw_score(out, columns);
   draw_limits(out, columns);
   draw_axis(out, points, count);

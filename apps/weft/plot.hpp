@@ -16,7 +16,8 @@ struct plot_point {
 };
 
 // Score above, target and current below, on one time axis. A column shows the lowest values of its
-// stretch of time, so that no dip is lost; where it has none, what was true before.
+// stretch of time, so that no dip is lost; where it has none, the last ones before. Lines are cut
+// to fit.
 [[nodiscard]] std::string plot(const std::vector<plot_point>& points, const terminal& look);
 
 }  // namespace weft::cli

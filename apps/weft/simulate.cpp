@@ -1,6 +1,7 @@
 #include "simulate.hpp"
 
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -9,7 +10,6 @@
 #include <iostream>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -38,9 +38,14 @@ struct options {
   std::int64_t up_s = 300;
   std::int64_t down_s = 60;
   std::int64_t stale_after_s = 120;
-  weft::stale_policy stale = weft::stale_policy::half;
+  std::string stale = "half";
   bool plot = false;
 };
+
+stale_policy to_stale_policy(const std::string& name) {
+  if (name == "hold") return stale_policy::hold;
+  return name == "min" ? stale_policy::min : stale_policy::half;
+}
 
 health_zones_config to_config(const options& given) {
   return {.min = given.min,
@@ -48,7 +53,7 @@ health_zones_config to_config(const options& given) {
           .up_cooldown = std::chrono::seconds(given.up_s),
           .down_cooldown = std::chrono::seconds(given.down_s),
           .stale_after = std::chrono::seconds(given.stale_after_s),
-          .stale_policy = given.stale};
+          .stale_policy = to_stale_policy(given.stale)};
 }
 
 // The policy as a service runs it: attempts go to the breaker before the poll.
@@ -104,14 +109,20 @@ void print_decisions(const options& given, health_trace& trace) {
 
 void print_plot(const options& given, health_trace& trace) {
   std::vector<plot_point> points;
-  simulate(zones_with_breaker(to_config(given)), trace,
-           [&](const health_trace::row& row, const decision& d) {
-             const std::chrono::duration<double> time = row.at.time_since_epoch();
-             points.push_back({.time_s = time.count(),
-                               .score = row.reading.score,
-                               .target = d.target,
-                               .current = d.limit});
-           });
+  const auto add = [&](const health_trace::row& row, const decision& d) {
+    const std::chrono::duration<double> time = row.at.time_since_epoch();
+    points.push_back({.time_s = time.count(),
+                      .score = row.reading.score,
+                      .target = d.target,
+                      .current = d.limit});
+  };
+  try {
+    simulate(zones_with_breaker(to_config(given)), trace, add);
+  } catch (...) {
+    // As with decisions, the rows before a bad one are answered.
+    if (!points.empty()) std::cout << plot(points, standard_output());
+    throw;
+  }
   std::cout << plot(points, standard_output());
 }
 
@@ -124,6 +135,10 @@ int replay(const options& given, std::istream& in, const std::string& name) {
     std::cout.flush();
     std::cerr << problem.what() << '\n';
     status = exit_code::bad_data;
+  } catch (const unreadable_trace& problem) {
+    std::cout.flush();
+    std::cerr << problem.what() << '\n';
+    status = exit_code::io_error;
   }
   if (!std::cout.flush()) {
     std::cerr << "weft simulate: cannot write to standard output\n";
@@ -168,7 +183,21 @@ Example:
   weft simulate health_zones monday.csv --max 20 --plot
 
 Exit status: 0, 2 for wrong usage, 65 for a bad row, 66 for a missing trace,
-74 when output cannot be written, 77 when the trace may not be read.)";
+74 when reading or writing fails, 77 when the trace may not be read.)";
+
+// Decimal only: CLI11 by itself would take 010 for 8, and 0x10 for 16.
+CLI::Validator whole_number(int low, int high) {
+  const auto problem = [low, high](const std::string& text) -> std::string {
+    int value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const bool is_plain = !text.starts_with('0') || text.size() == 1;
+    if (error == std::errc{} && stop == end && is_plain && value >= low && value <= high) return {};
+    return "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
+           ", not " + text;
+  };
+  return {problem, ""};
+}
 
 }  // namespace
 
@@ -183,27 +212,26 @@ void add_simulate(CLI::App& app, int& status) {
   command.add_option("TRACE", given->trace, "Trace to replay; - reads standard input")
       ->required()
       ->option_text(" ");
-  command.add_option("--min", given->min, "Smallest limit")
+  command.add_option("--min", given->min, "Smallest limit, 1 to 50")
       ->option_text("N [1]")
-      ->check(CLI::Range(1, 50));
-  command.add_option("--max", given->max, "Largest limit")
+      ->check(whole_number(1, 50));
+  command.add_option("--max", given->max, "Largest limit, 1 to 50")
       ->option_text("N [10]")
-      ->check(CLI::Range(1, 50));
+      ->check(whole_number(1, 50));
   command.add_option("--up", given->up_s, "Cooldown before a raise, 30 to 86400 s")
       ->option_text("SECONDS [300]")
-      ->check(CLI::Range(30, 86400));
+      ->check(whole_number(30, 86400));
   command.add_option("--down", given->down_s, "Cooldown before a reduction, 30 to 86400 s")
       ->option_text("SECONDS [60]")
-      ->check(CLI::Range(30, 86400));
+      ->check(whole_number(30, 86400));
   command
-      .add_option("--stale-after", given->stale_after_s, "Age from which a score does not count")
+      .add_option("--stale-after", given->stale_after_s,
+                  "Age beyond which a score does not count, 1 to 86400 s")
       ->option_text("SECONDS [120]")
-      ->check(CLI::Range(1, 86400));
-  const std::vector<std::pair<std::string, weft::stale_policy>> stale_names = {
-      {"half", stale_policy::half}, {"hold", stale_policy::hold}, {"min", stale_policy::min}};
+      ->check(whole_number(1, 86400));
   command.add_option("--stale-policy", given->stale, "Where the limit goes then")
       ->option_text("half|hold|min [half]")
-      ->transform(CLI::CheckedTransformer(stale_names));
+      ->check(CLI::IsMember({"half", "hold", "min"}));
   command.add_flag("--plot", given->plot, "Draw score, target and limit instead of printing JSON");
   command.footer(epilogue);
   command.callback([given, &status] {

@@ -11,7 +11,7 @@
 namespace weft::cli {
 namespace {
 
-constexpr unsigned narrowest = 40;
+constexpr unsigned narrowest = 12;  // labels and a little to see
 constexpr unsigned widest = 1000;
 
 std::string_view environment(const char* name) {
@@ -41,7 +41,8 @@ terminal standard_output() {
   if (columns == 0) columns = columns_of_terminal();
   if (columns == 0) columns = 80;
   return {.columns = std::clamp(columns, narrowest, widest),
-          .colour = isatty(STDOUT_FILENO) == 1 && environment("NO_COLOR").empty()};
+          .colour = isatty(STDOUT_FILENO) == 1 && environment("NO_COLOR").empty() &&
+                    environment("TERM") != "dumb"};
 }
 
 }  // namespace weft::cli

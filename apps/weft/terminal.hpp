@@ -8,8 +8,8 @@ struct terminal {
   bool colour = false;
 };
 
-// COLUMNS, else the width of the terminal, else 80. Colour only on a terminal, and not when
-// NO_COLOR is set.
+// COLUMNS, else the width of the terminal, else 80. Colour only on a terminal that is
+// not dumb, and not when NO_COLOR is set.
 [[nodiscard]] terminal standard_output();
 
 }  // namespace weft::cli

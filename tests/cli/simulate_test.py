@@ -265,6 +265,11 @@ class Simulate(unittest.TestCase):
         self.assertEqual(done.returncode, 74)
         self.assertIn(b"cannot write", done.stderr)
 
+    def test_a_trace_that_cannot_be_read_to_its_end_ends_with_74(self):
+        done = weft("simulate", "health_zones", "/proc/self/mem")
+        self.assertEqual((done.returncode, done.stdout), (74, ""))
+        self.assertEqual(done.stderr, "/proc/self/mem:1: reading failed\n")
+
     # --- Usage -------------------------------------------------------------------------------
 
     def test_wrong_usage_ends_with_2_and_says_why(self):
@@ -282,6 +287,12 @@ class Simulate(unittest.TestCase):
             ("simulate", "health_zones", path, "--down", "86401"): "30 to 86400",
             ("simulate", "health_zones", path, "--down", "soon"): "--down",
             ("simulate", "health_zones", path, "--stale-policy", "guess"): "--stale-policy",
+            ("simulate", "health_zones", path, "--stale-policy", "HALF"): "HALF not in {half,hold,min}",
+            ("simulate", "health_zones", path, "--stale-policy", "2"): "2 not in {half,hold,min}",
+            ("simulate", "health_zones", path, "--max", "010"): "number from 1 to 50, not 010",
+            ("simulate", "health_zones", path, "--max", "0x5"): "number from 1 to 50, not 0x5",
+            ("simulate", "health_zones", path, "--max", "5.0"): "number from 1 to 50, not 5.0",
+            ("simulate", "health_zones", path, "--max", ""): "number from 1 to 50, not",
             ("simulate", "health_zones", path, "--verbose"): "--verbose",
         }
         for arguments, reason in wrong.items():
@@ -302,6 +313,8 @@ class Simulate(unittest.TestCase):
         )
         self.assertIn("time_s,score,outcomes", text.stdout)
         self.assertLessEqual(max(map(len, text.stdout.splitlines())), 100)
+        self.assertEqual(text.stdout.count("limit, 1 to 50"), 2)
+        self.assertIn("Age beyond which a score does not count, 1 to 86400 s", text.stdout)
 
     # --- Plot --------------------------------------------------------------------------------
 
@@ -322,7 +335,7 @@ class Simulate(unittest.TestCase):
 
     def test_columns_sets_the_width_of_the_plot_within_reason(self):
         rows = "0,90,\n100,50,\n"
-        for columns, width in (("120", 120), ("5", 40), ("99999", 1000), ("wide", 80)):
+        for columns, width in (("120", 120), ("30", 30), ("5", 12), ("99999", 1000), ("wide", 80)):
             done = self.plot(rows, {"COLUMNS": columns})
             self.assertEqual(max(map(len, done.stdout.splitlines())), width, columns)
 
@@ -330,6 +343,35 @@ class Simulate(unittest.TestCase):
         rows = "".join(f"{i},{0 if i == 5000 else 100},\n" for i in range(10_000))
         bottom = [line for line in self.plot(rows).stdout.splitlines() if line.startswith("    0 ")]
         self.assertEqual(bottom[0].count("*"), 1)
+
+    def test_a_dip_is_not_drawn_over_the_gap_that_follows_it(self):
+        # The first three rows share a column.
+        lines = self.plot("0,90,\n1,10,\n2,90,\n4000,90,\n").stdout.splitlines()
+        stars = [line.count("*") for line in lines if "lowest" not in line]
+        self.assertEqual([count for count in stars if count > 0], [73, 1])
+
+    def test_a_target_below_the_limit_is_drawn_into_the_bar(self):
+        # Up, down, and up again: the second way down is shut for a day.
+        rows = "".join(f"{t},{50 if t in (500, 1000) else 90},\n" for t in range(0, 1001, 10))
+        options = ("--max", "10", "--up", "30", "--down", "86400")
+        decisions = self.simulate(rows, *options)
+        limits = self.plot(rows, options=options).stdout.split("limit:")[1].splitlines()[1:-1]
+        last = [line[79] if len(line) > 79 else " " for line in limits]
+        current, target = decisions[-1]["current"], decisions[-1]["target"]
+        self.assertEqual((current, target), (10, 5))
+        self.assertEqual("".join(last), "#####-####")
+
+    def test_the_top_of_the_limits_is_their_maximum(self):
+        for highest in (10, 13, 25, 50):
+            text = self.plot("0,90,\n10,90,\n", options=("--max", str(highest))).stdout
+            top = text.split("limit:")[1].splitlines()[1]
+            self.assertEqual(top.split()[0], str(highest))
+
+    def test_rows_before_a_bad_one_are_plotted(self):
+        done = self.plot("0,90,\n10,80,\n20,101,\n")
+        self.assertEqual(done.returncode, 65)
+        self.assertIn(':4: score is "101"', done.stderr)
+        self.assertEqual(done.stdout, self.plot("0,90,\n10,80,\n").stdout)
 
     def test_scores_that_are_missing_and_traces_of_one_or_no_rows_are_drawn(self):
         self.assertIn("?", self.plot("0,timeout,\n").stdout.split("limit:")[0].splitlines()[-1])
@@ -357,8 +399,9 @@ class Simulate(unittest.TestCase):
         return text.decode()
 
     def test_a_terminal_gets_colours_unless_it_wants_none(self):
-        self.assertTrue(re.search("\x1b\\[3[0-9]m", self.on_a_terminal({})))
+        self.assertTrue(re.search("\x1b\\[3[0-9]m", self.on_a_terminal({"TERM": "xterm"})))
         self.assertNotIn("\x1b", self.on_a_terminal({"NO_COLOR": "1"}))
+        self.assertNotIn("\x1b", self.on_a_terminal({"TERM": "dumb"}))
 
 
 if __name__ == "__main__":
