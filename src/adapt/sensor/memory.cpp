@@ -17,9 +17,12 @@ namespace {
 // What a group without a limit says: "max" in v2, -1 or a number near 2^63 in v1.
 constexpr std::uint64_t unlimited = std::uint64_t{1} << 62;
 
-std::optional<std::uint64_t> read_limit(const std::string& path) {
-  const auto limit = base::parse_whole<std::uint64_t>(base::read_line(path));
+std::optional<std::uint64_t> if_limited(std::optional<std::uint64_t> limit) {
   return limit && *limit < unlimited ? limit : std::nullopt;
+}
+
+std::optional<std::uint64_t> read_limit(const std::string& path) {
+  return if_limited(base::parse_whole<std::uint64_t>(base::read_line(path)));
 }
 
 std::optional<std::uint64_t> smaller(std::optional<std::uint64_t> a,
@@ -40,12 +43,23 @@ struct file_names {
   std::string_view limit;
   std::string_view soft_limit;  // v1 has none that is enforced
   std::string_view inactive;    // a key in memory.stat
+  // A key in memory.stat: the least limit of the group and all above it, those too that a container
+  // does not see. v2 has none.
+  std::string_view inherited_limit;
   std::string_view kills;
 };
-constexpr file_names names_v1{"/memory.usage_in_bytes", "/memory.limit_in_bytes", "",
-                              "total_inactive_file", "/memory.oom_control"};
-constexpr file_names names_v2{"/memory.current", "/memory.max", "/memory.high", "inactive_file",
-                              "/memory.events"};
+constexpr file_names names_v1{.usage = "/memory.usage_in_bytes",
+                              .limit = "/memory.limit_in_bytes",
+                              .soft_limit = "",
+                              .inactive = "total_inactive_file",
+                              .inherited_limit = "hierarchical_memory_limit",
+                              .kills = "/memory.oom_control"};
+constexpr file_names names_v2{.usage = "/memory.current",
+                              .limit = "/memory.max",
+                              .soft_limit = "/memory.high",
+                              .inactive = "inactive_file",
+                              .inherited_limit = "",
+                              .kills = "/memory.events"};
 
 const file_names& names_of(const base::cgroup& group) {
   return group.version == base::cgroup_version::v1 ? names_v1 : names_v2;
@@ -57,9 +71,15 @@ std::string file_of(const base::cgroup& group, std::string_view name) {
 
 std::optional<std::uint64_t> limit_of(const base::cgroup& group) {
   const file_names& names = names_of(group);
-  const auto limit = read_limit(file_of(group, names.limit));
-  if (names.soft_limit.empty()) return limit;
-  return smaller(limit, read_limit(file_of(group, names.soft_limit)));
+  auto limit = read_limit(file_of(group, names.limit));
+  if (!names.soft_limit.empty()) {
+    limit = smaller(limit, read_limit(file_of(group, names.soft_limit)));
+  }
+  if (!names.inherited_limit.empty()) {
+    const std::string stat = base::read_text(file_of(group, "/memory.stat"));
+    limit = smaller(limit, if_limited(detail::keyed_number(stat, names.inherited_limit)));
+  }
+  return limit;
 }
 
 sensed<memory_use> read_group(const base::cgroup& group, std::uint64_t limit) {
@@ -67,7 +87,7 @@ sensed<memory_use> read_group(const base::cgroup& group, std::uint64_t limit) {
   const auto usage = detail::read_number(file_of(group, names.usage));
   if (!usage) return unavailable{usage.reason()};
   // Without the statistics all of the usage counts, which errs on the safe side.
-  const std::string stat = base::read_text(group.directory + "/memory.stat");
+  const std::string stat = base::read_text(file_of(group, "/memory.stat"));
   const std::uint64_t inactive = detail::keyed_number(stat, names.inactive).value_or(0);
   return memory_use{
       .used = *usage - std::min(*usage, inactive), .limit = limit, .where = group.directory};

@@ -120,6 +120,19 @@ TEST_F(MemorySensor, HybridFindsTheLimitOfAnAncestorInV1) {
   EXPECT_EQ(reading.group->where, machine_.path("sys/fs/cgroup/memory/app"));
 }
 
+TEST_F(MemorySensor, InV1TheLimitOfAnAncestorThatIsHiddenCounts) {
+  machine_.make_kubernetes_v1();
+  const std::string group = "sys/fs/cgroup/memory/memory.";
+  machine_.write(group + "limit_in_bytes", "9223372036854771712\n");
+  machine_.write(group + "usage_in_bytes", "900\n");
+  machine_.write(group + "stat", "hierarchical_memory_limit 1000\ntotal_inactive_file 100\n");
+  EXPECT_DOUBLE_EQ(read().group->share(), 0.8);
+  machine_.write(group + "limit_in_bytes", "2000\n");
+  EXPECT_EQ(read().group->limit, 1000U);
+  machine_.write(group + "stat", "hierarchical_memory_limit 9223372036854771712\n");
+  EXPECT_EQ(read().group->limit, 2000U);
+}
+
 class NoLimitV1 : public MemorySensor, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(NoLimitV1, IsNoLimit) {

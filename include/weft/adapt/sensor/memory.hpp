@@ -24,8 +24,9 @@ struct memory_use {
 struct memory_reading {
   sensed<memory_use> machine;  // what is not available, of all
   // Of the own cgroup and its ancestors the one that is nearest to its limit, or to the mark where
-  // the kernel begins to slow it down. Pages of files that were not used lately do not count: the
-  // kernel drops them before it runs out.
+  // the kernel begins to slow it down. An ancestor that is hidden from a container counts where
+  // the kernel tells its limit, in v1, with the use of the own group. Pages of files that were not
+  // used lately do not count: the kernel drops them before it runs out.
   sensed<memory_use> group;
   sensed<std::uint64_t> oom_kills;  // processes of the own group killed for want of memory, so far
 
