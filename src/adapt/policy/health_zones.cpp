@@ -73,7 +73,8 @@ class tick {
     const bool answered = reading_.score && *reading_.score >= 0 && *reading_.score <= 100;
     nanoseconds age = sane(reading_.age);
     if (answered) {
-      after_.sampled_at = now_ - age;
+      // An answer may come from a monitor that lags behind the one before.
+      after_.sampled_at = std::max(*after_.sampled_at, now_ - age);
     } else {
       age = std::max(age, nanoseconds(now_ - *after_.sampled_at));
     }
@@ -206,7 +207,8 @@ class tick {
     changed.to = limit;
     decision_.events.push(changed);
     decision_.reason = reason;
-    if (limit < after_.limit) after_.decreased_at = now_;
+    // New bounds are no news of the health, so they do not delay what health asks for.
+    if (limit < after_.limit && reason != decision_reason::bounds) after_.decreased_at = now_;
     after_.changed_at = now_;
     after_.limit = limit;
   }

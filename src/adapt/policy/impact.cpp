@@ -10,28 +10,33 @@ namespace {
 // Use is projected, not known, and others share the machine: stay clear of the threshold.
 constexpr double share_of_threshold = 0.8;
 
-// A worker cannot give resources back: a drop is somebody else's doing.
-double rise(const std::optional<double>& before, const std::optional<double>& after) noexcept {
-  return before && after ? std::max(0.0, *after - *before) : 0.0;
+// What each of the workers added. A worker cannot give resources back: a drop is somebody else's
+// doing.
+std::optional<double> share_of_rise(const std::optional<double>& before,
+                                    const std::optional<double>& after, unsigned added) noexcept {
+  if (!before || !after) return std::nullopt;
+  return std::max(0.0, *after - *before) / added;
 }
 
 void measure(impact_state& state, const resource_use& use) noexcept {
   const impact_state::trial& trial = *state.pending;
   state.costs[state.measured % impact_state::remembered] = {
-      .cpu = rise(trial.baseline.cpu, use.cpu) / trial.added,
-      .gpu_memory = rise(trial.baseline.gpu_memory, use.gpu_memory) / trial.added};
+      .cpu = share_of_rise(trial.baseline.cpu, use.cpu, trial.added),
+      .gpu_memory = share_of_rise(trial.baseline.gpu_memory, use.gpu_memory, trial.added)};
   ++state.measured;
   state.pending.reset();
 }
 
-impact_state::cost expected_cost(const impact_state& state) noexcept {
-  const std::size_t known = std::min(state.measured, impact_state::remembered);
-  impact_state::cost mean;
-  for (std::size_t i = 0; i < known; ++i) {
-    mean.cpu += state.costs[i].cpu / static_cast<double>(known);
-    mean.gpu_memory += state.costs[i].gpu_memory / static_cast<double>(known);
+// The mean of what is known; 0 when nothing is.
+double expected(const impact_state& state, std::optional<double> impact_state::cost::* resource) {
+  double sum = 0;
+  unsigned known = 0;
+  for (const impact_state::cost& cost : state.costs) {
+    if (!(cost.*resource)) continue;
+    sum += *(cost.*resource);
+    ++known;
   }
-  return mean;
+  return known == 0 ? 0 : sum / known;
 }
 
 // The resource that would be closer to its limit with one more worker.
@@ -42,11 +47,10 @@ struct projection {
 
 projection project(const impact_state& state, const impact_config& config,
                    const resource_use& use) noexcept {
-  const impact_state::cost cost = expected_cost(state);
-  const projection cpu = {use.cpu.value_or(0) + cost.cpu,
+  const projection cpu = {use.cpu.value_or(0) + expected(state, &impact_state::cost::cpu),
                           share_of_threshold * config.cpu_threshold};
   if (!use.gpu_memory) return cpu;
-  const projection gpu = {*use.gpu_memory + cost.gpu_memory,
+  const projection gpu = {*use.gpu_memory + expected(state, &impact_state::cost::gpu_memory),
                           share_of_threshold * config.gpu_memory_threshold};
   return gpu.limit - gpu.use < cpu.limit - cpu.use ? gpu : cpu;
 }
@@ -86,13 +90,14 @@ impact_step step(const impact_state& before, const impact_config& config, const 
     state.pending = impact_state::trial{.baseline = use, .since = now, .added = config.min};
     return stay(sizing_reason::settling);
   }
+  // Idle workers cost nothing, so without work each one would look free.
+  if (use.waiting == 0) state.pending.reset();
   if (!use.cpu) return stay(sizing_reason::unmeasured);
   if (state.pending) {
     if (now - state.pending->since < config.settle) return stay(sizing_reason::settling);
     measure(state, use);
   }
   if (state.workers >= config.max) return stay(sizing_reason::at_bounds);
-  // Idle workers cost nothing, so without work each one would look free.
   if (use.waiting == 0) return stay(sizing_reason::no_demand);
   if (now - *state.added_at < config.cooldown) return stay(sizing_reason::cooling_down);
 

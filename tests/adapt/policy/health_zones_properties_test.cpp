@@ -53,17 +53,20 @@ class auditor {
   [[nodiscard]] int reductions() const { return reductions_; }
 
  private:
+  [[nodiscard]] unsigned within_bounds() const {
+    return std::clamp(limit_, config_.min, config_.max);
+  }
   [[nodiscard]] unsigned half() const { return std::max(config_.min, config_.max / 2); }
 
   std::string judge(const health_reading& reading, const decision& d, time_point now) {
     const bool answered = reading.score && *reading.score >= 0 && *reading.score <= 100;
-    if (answered) sampled_ = now - reading.age;
+    if (answered) sampled_ = std::max(sampled_, now - reading.age);
     const auto age = std::max<std::chrono::nanoseconds>(now - sampled_, reading.age);
     const bool stale = age > config_.stale_after;
     const bool fresh = answered && !stale;
     const int score = fresh ? static_cast<int>(*reading.score) : -1;
     const bool open = reading.circuit == circuit::open;
-    const unsigned from = std::clamp(limit_, config_.min, config_.max);
+    const unsigned from = within_bounds();
     const bool clamped = from != limit_;
 
     if (d.limit < config_.min || d.limit > config_.max || d.limit > 50) return "outside bounds";
@@ -79,10 +82,7 @@ class auditor {
     }
     const bool urgent = open || (fresh && score <= 33);
     if (d.limit < from && !urgent) {
-      if (clamped) return "reduced twice in one poll";
-      if (now - decreased_ < config_.down_cooldown) {
-        return "reduced within the cooldown";
-      }
+      if (now - decreased_ < config_.down_cooldown) return "reduced within the cooldown";
     }
     // The wish for more begins, goes on through holds, or ends.
     if (open || (fresh && d.target <= from) || (stale && d.target <= from)) {
@@ -98,10 +98,9 @@ class auditor {
 
   void keep_books(const decision& d, time_point now) {
     if (d.limit != limit_) changed_ = now;
-    if (d.limit < limit_) {
-      decreased_ = now;
-      ++reductions_;
-    }
+    // New bounds are a change, and no reduction that another one has to wait for.
+    if (d.limit < within_bounds()) decreased_ = now;
+    if (d.limit < limit_) ++reductions_;
     if (d.limit > limit_) ++raises_;
     limit_ = d.limit;
   }

@@ -200,6 +200,15 @@ TEST(HealthZones, AnAnswerCountsByWhenItWasMeasured) {
       << "the last score was measured at second 200";
 }
 
+TEST(HealthZones, AnOlderScoreDoesNotMakeTheNewestOneOlder) {
+  controller c({.max = 10});
+  c.at(100s).score(80);
+  c.at(110s).poll({.score = 80, .age = 100s});
+  EXPECT_EQ(c.at(140s).timeout().reason, decision_reason::health_timeout)
+      << "the newest score is 40 s old";
+  EXPECT_EQ(c.at(221s).timeout().reason, decision_reason::health_stale);
+}
+
 TEST(HealthZones, WithoutAScoreTheAgeGivenCountsWhenItIsLonger) {
   controller c({.max = 10});
   EXPECT_EQ(c.at(10s).poll({.age = 121s}).reason, decision_reason::health_stale);
@@ -350,6 +359,22 @@ TEST(HealthZones, ALimitOutsideNewBoundsGoesToTheNearestWithoutACooldown) {
   EXPECT_EQ(c.later(1s).score(100).reason, decision_reason::health_safe) << "for one poll";
 }
 
+TEST(HealthZones, NewBoundsDelayARaiseAndNoReduction) {
+  controller c({.min = 1, .max = 10});
+  c.raise_to(10);
+  c.configure({.min = 1, .max = 9});
+  const decision warning = c.later(1s).score(50);
+  EXPECT_EQ(warning.limit, 4U);
+  EXPECT_EQ(warning.gate, move_gate::none);
+
+  controller up({.min = 1, .max = 10});
+  up.raise_to(10);
+  up.configure({.min = 1, .max = 6});
+  up.later(1s).score(100);
+  up.configure({.min = 1, .max = 10});
+  EXPECT_EQ(up.later(1s).score(100).gate, move_gate::up);
+}
+
 TEST(HealthZones, NewBoundsAndCriticalHealthInOnePollAreTwoChanges) {
   controller c({.min = 1, .max = 10});
   c.raise_to(10);
@@ -362,6 +387,7 @@ TEST(HealthZones, NewBoundsAndCriticalHealthInOnePollAreTwoChanges) {
     if (event.kind == event_kind::limit_changed) reasons.push_back(event.reason);
   }
   EXPECT_THAT(reasons, ElementsAre(decision_reason::bounds, decision_reason::health_critical));
+  EXPECT_EQ(d.events.find(event_kind::gate_bypassed), nullptr) << "no gate was shut";
 }
 
 TEST(HealthZones, ARefusedConfigurationChangesNothing) {

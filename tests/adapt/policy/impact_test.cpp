@@ -114,6 +114,27 @@ TEST(Impact, MemoryOfTheGpuLimitsTooWhereThereIsOne) {
   EXPECT_DOUBLE_EQ(s.measured, 80);
 }
 
+TEST(Impact, AWorkerThatHadNothingToDoIsNotMeasured) {
+  impact policy({});
+  policy.poll({.cpu = 0, .waiting = 9}, time_point(0s));
+  EXPECT_EQ(policy.poll({.cpu = 20, .waiting = 9}, time_point(5s)).workers, 2U);
+  EXPECT_EQ(policy.poll({.cpu = 20, .waiting = 0}, time_point(6s)).reason,
+            sizing_reason::no_demand);
+  const sizing s = policy.poll({.cpu = 20, .waiting = 9}, time_point(10s));
+  EXPECT_EQ(s.workers, 3U);
+  EXPECT_DOUBLE_EQ(s.measured, 40) << "the cost of the first, and not its mean with 0";
+}
+
+TEST(Impact, AReadingOfTheGpuThatIsMissingIsNoCost) {
+  impact policy({});
+  policy.poll({.cpu = 0, .gpu_memory = 0, .waiting = 9}, time_point(0s));
+  EXPECT_EQ(policy.poll({.cpu = 1, .gpu_memory = 20, .waiting = 9}, time_point(5s)).workers, 2U);
+  // The GPU does not answer when the second worker is measured.
+  policy.poll({.cpu = 1, .waiting = 9}, time_point(8s));
+  const sizing s = policy.poll({.cpu = 1, .gpu_memory = 40, .waiting = 9}, time_point(10s));
+  EXPECT_DOUBLE_EQ(s.measured, 60);
+}
+
 TEST(Impact, NeverScalesDown) {
   impact policy({});
   policy.poll({.cpu = 0, .waiting = 9}, time_point(0s));

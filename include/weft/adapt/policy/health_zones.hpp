@@ -56,8 +56,8 @@ struct health_zones_state {
   unsigned limit = 1;
   // Unknown until the first poll when the policy was not told when it was made.
   std::optional<time_point> changed_at = std::nullopt;    // the limit, either way; the start counts
-  std::optional<time_point> sampled_at = std::nullopt;    // the last score; the start counts
-  std::optional<time_point> decreased_at = std::nullopt;  // the limit
+  std::optional<time_point> sampled_at = std::nullopt;    // the newest score; the start counts
+  std::optional<time_point> decreased_at = std::nullopt;  // the limit, but not by new bounds
   std::optional<time_point> wants_more_since =
       std::nullopt;  // target above limit at every poll but holds
   // What the last poll saw, to tell an edge.
@@ -92,7 +92,7 @@ struct health_zones_step {
 //
 // half = max(min, max / 2). A step raises by half of the limit, by 1 at least. A raise waits until
 // the limit has not changed, and the target was above it at every poll, for the up cooldown; a
-// reduction waits until the down cooldown has passed since the last one.
+// reduction waits until the down cooldown has passed since the last one, new bounds aside.
 [[nodiscard]] health_zones_step step(const health_zones_state& before,
                                      const health_zones_config& config,
                                      const health_reading& reading, time_point now) noexcept;

@@ -32,10 +32,11 @@ struct resource_use {
 struct impact_state {
   static constexpr std::size_t remembered = 5;
 
-  // What one worker added to the use of the machine, in percentage points.
+  // What one worker added to the use of the machine, in percentage points. Nothing where a reading
+  // was missing.
   struct cost {
-    double cpu = 0;
-    double gpu_memory = 0;
+    std::optional<double> cpu = std::nullopt;
+    std::optional<double> gpu_memory = std::nullopt;
   };
   // Workers that were added and not measured yet.
   struct trial {
@@ -64,7 +65,8 @@ struct impact_step {
 // Adds a worker while the machine has room for what the workers so far turned out to cost.
 //
 // The use of the machine is taken before a worker is added and two seconds after; the mean of the
-// last five differences is what the next one is expected to add. It is added when the sum stays
+// last five differences is what the next one is expected to add. A worker that had nothing to do in
+// between is not measured. It is added when the sum stays
 // below 80 % of the threshold, five seconds after the last one at the earliest. It never scales
 // down. CPU-bound work on few cores stays slow under this rule: with two cores the first worker
 // costs 50 %, and the second never starts. `throughput` is the better choice there.
