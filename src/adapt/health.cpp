@@ -54,34 +54,57 @@ void add_memory(const health_readings& readings, const health_config& config, co
   }
 }
 
-void add_full_pressure(std::string_view signal, const resource_pressure& pressure,
-                       const load_scale& scale, collector& out) {
+// The worse of the own group and the machine, as for memory: a group that is spared for now runs
+// out with the machine all the same.
+const resource_pressure& worse(const resource_pressure& own, const resource_pressure& machine,
+                               sensed<stall> resource_pressure::* kind) {
+  if (!(machine.*kind)) return own;
+  if (!(own.*kind)) return machine;
+  return (machine.*kind)->avg10 > (own.*kind)->avg10 ? machine : own;
+}
+
+void add_full_pressure(std::string_view signal, const resource_pressure& own,
+                       const resource_pressure& machine, const load_scale& scale, collector& out) {
+  const resource_pressure& pressure = worse(own, machine, &resource_pressure::full);
   if (!pressure.full) return out.miss(signal, pressure.full.reason());
   const double load = pressure.full->avg10;
   out.add(signal, load, health_of_load(load, scale), pressure.source);
 }
 
-// Tasks that wait for a CPU: from the pressure, or else from the load average. Only what has lasted
-// a minute is critical, since a burst of work is no emergency; a load average is that slow by
-// itself.
+struct contention {
+  double load = 0;
+  double health = 1;
+  std::string detail;
+};
+
+// Only what has lasted a minute is critical, since a burst of work is no emergency.
+contention contention_of(const stall& waiting, const std::string& source, const load_scale& scale) {
+  contention found{waiting.avg10, health_of_load(waiting.avg10, scale), source};
+  if (!is_critical(found.health)) return found;
+  found.health = health_of_load(std::min(waiting.avg10, waiting.avg60), scale);
+  if (!is_critical(found.health)) {
+    found.health = just_not_critical;
+    found.detail += ", for less than a minute";
+  }
+  return found;
+}
+
+// Tasks that wait for a CPU: from the pressure, or else from the load average, which is too slow to
+// show a burst.
 void add_cpu_contention(const health_readings& readings, const health_config& config,
                         collector& out) {
-  const resource_pressure& pressure = readings.pressure.cpu;
-  if (pressure.some) {
-    double health = health_of_load(pressure.some->avg10, config.cpu_pressure);
-    std::string detail = pressure.source;
-    if (is_critical(health)) {
-      const double lasting = std::min(pressure.some->avg10, pressure.some->avg60);
-      health = health_of_load(lasting, config.cpu_pressure);
-      if (!is_critical(health)) {
-        health = just_not_critical;
-        detail += ", for less than a minute";
-      }
-    }
-    out.add(health_signal::cpu_pressure, pressure.some->avg10, health, std::move(detail));
+  std::optional<contention> worst;
+  for (const resource_pressure* pressure :
+       {&readings.pressure.cpu, &readings.pressure.machine_cpu}) {
+    if (!pressure->some) continue;
+    contention found = contention_of(*pressure->some, pressure->source, config.cpu_pressure);
+    if (!worst || found.health < worst->health) worst = std::move(found);
+  }
+  if (worst) {
+    out.add(health_signal::cpu_pressure, worst->load, worst->health, std::move(worst->detail));
     return;
   }
-  out.miss(health_signal::cpu_pressure, pressure.some.reason());
+  out.miss(health_signal::cpu_pressure, readings.pressure.cpu.some.reason());
   if (const auto& load = readings.cpu.load_per_cpu) {
     out.add(health_signal::load_average, *load, health_of_load(*load, config.load_average),
             "instead of the pressure");
@@ -246,11 +269,12 @@ health_step step(const health_state& state, const health_config& config,
   collector out(report);
   add_memory(readings, config, out);
   add_full_pressure(health_signal::memory_pressure, readings.pressure.memory,
-                    config.memory_pressure, out);
+                    readings.pressure.machine_memory, config.memory_pressure, out);
   add_cpu_contention(readings, config, out);
   add_throttling(readings, config, out);
   add_cpu_use(readings, config, out);
-  add_full_pressure(health_signal::io_pressure, readings.pressure.io, config.io_pressure, out);
+  add_full_pressure(health_signal::io_pressure, readings.pressure.io, readings.pressure.machine_io,
+                    config.io_pressure, out);
   add_disk(readings, config, out);
   const bool enough =
       out.find(health_signal::memory_used) != nullptr && report.components.size() >= 2;

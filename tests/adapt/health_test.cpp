@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -184,6 +185,26 @@ TEST(Health, MemoryOfTheFullerOfMachineAndGroupCounts) {
   const auto report = score_of(readings);
   EXPECT_EQ(*report.score, 33);
   EXPECT_EQ(component(report, health_signal::memory_used).detail, "/group");
+}
+
+TEST(Health, PressureOfTheWorseOfMachineAndGroupCounts) {
+  for (const bool in_group : {true, false}) {
+    health_readings readings = idle_machine();
+    readings.pressure.machine_cpu = readings.pressure.machine_memory =
+        readings.pressure.machine_io = pressure(0, 0);
+    const auto limiting = [&](resource_pressure& own, resource_pressure& machine) {
+      resource_pressure& busy = in_group ? own : machine;
+      const resource_pressure calm = std::exchange(busy, pressure(.9, .9));
+      const health_report report = score_of(readings);
+      EXPECT_LE(*report.score, 33);
+      busy = calm;
+      return report.limiting;
+    };
+    auto& p = readings.pressure;
+    EXPECT_EQ(limiting(p.cpu, p.machine_cpu), health_signal::cpu_pressure);
+    EXPECT_EQ(limiting(p.memory, p.machine_memory), health_signal::memory_pressure);
+    EXPECT_EQ(limiting(p.io, p.machine_io), health_signal::io_pressure);
+  }
 }
 
 TEST(Health, UnderAQuotaItsUseCountsInsteadOfTheMachines) {

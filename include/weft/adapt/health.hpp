@@ -17,7 +17,8 @@
 // How well a machine is, from 0 to 100: 0-33 is critical, 34-66 a warning, 67-100 safe.
 //
 // Each signal has a health of its own, and the least of them is the score: a mean would hide that
-// memory is running out behind idle CPUs. This file decides and has no clock, lock or file;
+// memory is running out behind idle CPUs. Of memory and of pressure the worse counts, that of the
+// own control group or that of the machine. This file decides and has no clock, lock or file;
 // machine_health owns the sensors.
 
 namespace weft::adapt {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -45,7 +46,8 @@ bool is_top(const base::cgroup& group) {
   return !std::filesystem::exists(group.directory + "/cgroup.events", ignored);
 }
 
-// Nearest first. Only v2 has pressure files, and there one hierarchy serves all controllers.
+// Nearest first, the machine last. Only v2 has pressure files, and there one hierarchy serves all
+// controllers.
 std::vector<place> find_places(const std::string& root) {
   std::vector<place> places;
   for (const base::cgroup& group : base::own_cgroups(root, "cpu")) {
@@ -57,10 +59,19 @@ std::vector<place> find_places(const std::string& root) {
   return places;
 }
 
+// The kernel estimates, and may end up a little above 100.
 std::optional<double> parse_share(std::string_view percent) {
   const auto value = base::parse_decimal(percent);
-  if (!value || *value < 0 || *value > 100) return std::nullopt;
-  return *value / 100;
+  if (!value || *value < 0) return std::nullopt;
+  return std::min(*value / 100, 1.0);
+}
+
+std::optional<std::chrono::microseconds> parse_total(std::string_view text) {
+  using std::chrono::microseconds;
+  const auto total = base::parse_whole<std::uint64_t>(text);
+  if (!total) return std::nullopt;
+  const auto most = static_cast<std::uint64_t>(microseconds::max().count());
+  return microseconds(static_cast<microseconds::rep>(std::min(*total, most)));
 }
 
 // Lines are `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`.
@@ -74,9 +85,9 @@ std::optional<stall> parse_stall(std::string_view text, std::string_view kind) {
     }
     const auto avg10 = parse_share(fields[1].substr(6));
     const auto avg60 = parse_share(fields[2].substr(6));
-    const auto total = base::parse_whole<std::int64_t>(fields[4].substr(6));
-    if (!avg10 || !avg60 || !total || *total < 0) return std::nullopt;
-    return stall{*avg10, *avg60, std::chrono::microseconds(*total)};
+    const auto total = parse_total(fields[4].substr(6));
+    if (!avg10 || !avg60 || !total) return std::nullopt;
+    return stall{*avg10, *avg60, *total};
   }
   return std::nullopt;
 }
@@ -134,9 +145,13 @@ pressure_sensor::pressure_sensor(pressure_sensor_options options)
 
 pressure_reading pressure_sensor::read() const {
   const auto places = find_places(root_);
+  const std::vector<place> machine = {places.back()};
   return {.cpu = read_resource(places, pressure_resource::cpu),
           .memory = read_resource(places, pressure_resource::memory),
-          .io = read_resource(places, pressure_resource::io)};
+          .io = read_resource(places, pressure_resource::io),
+          .machine_cpu = read_resource(machine, pressure_resource::cpu),
+          .machine_memory = read_resource(machine, pressure_resource::memory),
+          .machine_io = read_resource(machine, pressure_resource::io)};
 }
 
 sensed<pressure_trigger> pressure_trigger::open(const pressure_trigger_options& options) {

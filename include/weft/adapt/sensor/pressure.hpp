@@ -32,13 +32,17 @@ struct resource_pressure {
 };
 
 struct pressure_reading {
-  resource_pressure cpu;
-  resource_pressure memory;
-  resource_pressure io;
+  // In the cgroup of this process, or in the nearest ancestor that tells, or else on the machine.
+  resource_pressure cpu = {};
+  resource_pressure memory = {};
+  resource_pressure io = {};
+  // On the machine.
+  resource_pressure machine_cpu = {};
+  resource_pressure machine_memory = {};
+  resource_pressure machine_io = {};
 };
 
-// Reads the pressure in the cgroup of this process, or in the nearest ancestor that tells, or else
-// on the machine.
+// Reads how much this process and the machine wait.
 //
 // Threads: any. Blocks: reads files of /proc and of the cgroup mounts. Errors: none.
 class pressure_sensor {
