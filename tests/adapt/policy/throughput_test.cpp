@@ -424,6 +424,17 @@ TEST(ThroughputStep, ItemsOfHalfAMinuteThatWaitGetMoreWorkersWithoutFlapping) {
   }
 }
 
+TEST(ThroughputStep, ItemsThatBecomeAThousandTimesSlowerAreJudgedByTheirOwnLatency) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    crew c({.cpu = 0.01, .wait = 0.03}, 2, seed);
+    c.go(100);
+    c.switch_to({.cpu = 0.4, .wait = 39.6});
+    c.go(600);
+    EXPECT_GE(c.size(), 40U);
+  }
+}
+
 TEST(ThroughputStep, WorkThatBeginsToWaitGetsMoreWorkersSoon) {
   for (const unsigned min : {1U, 2U}) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -444,6 +455,22 @@ TEST(ThroughputStep, AGrowthThatMeetsOtherWorkIsNotHeldAgainstTheOldRateForLong)
   b.switch_to(
       {"slower", 2, 64, [](unsigned n) { return n * 1.0; }, [](unsigned n) { return n * 0.01; }});
   EXPECT_LT(b.go(120).seconds_to_reach(0.95), 90);
+}
+
+TEST(ThroughputStep, TheRateBeforeAGrowthHoldsAfterItUnlessTheWorkBecameSlower) {
+  const throughput_config config{.min = 2};
+  const auto samples_after_a_growth_to = [&](std::uint64_t completed) {
+    work_window w{.wall = 1s, .cpu = 1s, .completed = 200, .waiting = 9, .workers = 2};
+    w.usable_cpus = 2;
+    const auto growing = step(weft::adapt::start(config, 2), config, w, time_point(1s));
+    w.workers = 4;
+    w.completed = completed;
+    const auto undone = step(growing.state, config, w, time_point(2s));
+    EXPECT_EQ(undone.sizing.reason, sizing_reason::growth_undone);
+    return undone.state.here.samples;
+  };
+  EXPECT_EQ(samples_after_a_growth_to(190), 1U);
+  EXPECT_EQ(samples_after_a_growth_to(130), 0U);
 }
 
 TEST(ThroughputStep, ARateFarFromWhatNoiseExplainsIsNewWork) {
