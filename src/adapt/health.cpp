@@ -56,16 +56,11 @@ void add_memory(const health_readings& readings, const health_config& config, co
 
 // The worse of the own group and the machine, as for memory: a group that is spared for now runs
 // out with the machine all the same.
-const resource_pressure& worse(const resource_pressure& own, const resource_pressure& machine,
-                               sensed<stall> resource_pressure::* kind) {
-  if (!(machine.*kind)) return own;
-  if (!(own.*kind)) return machine;
-  return (machine.*kind)->avg10 > (own.*kind)->avg10 ? machine : own;
-}
-
 void add_full_pressure(std::string_view signal, const resource_pressure& own,
                        const resource_pressure& machine, const load_scale& scale, collector& out) {
-  const resource_pressure& pressure = worse(own, machine, &resource_pressure::full);
+  const bool machine_is_worse =
+      machine.full && (!own.full || machine.full->avg10 > own.full->avg10);
+  const resource_pressure& pressure = machine_is_worse ? machine : own;
   if (!pressure.full) return out.miss(signal, pressure.full.reason());
   const double load = pressure.full->avg10;
   out.add(signal, load, health_of_load(load, scale), pressure.source);
