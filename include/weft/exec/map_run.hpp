@@ -268,7 +268,7 @@ class map_run {
       if (!first.done().is_set() && in_flight_.back()->done().is_set() && !has_room()) {
         control_.count_stall();
       }
-      if (!first.wait_until(deadline_, "executor::map")) time_out();
+      if (!wait_for(first)) time_out();
       head_ = std::move(in_flight_.front());
       in_flight_.pop_front();
     } else {
@@ -277,6 +277,12 @@ class map_run {
       take(ready_.pop_until(deadline_, home, is_deterministic(home)));
       if (head_ == nullptr) time_out();
     }
+  }
+  // False when the deadline came first.
+  bool wait_for(chunk& c) {
+    if (deadline_ != clock::time_point::max()) return c.wait_until(deadline_, "executor::map");
+    c.wait("executor::map");
+    return true;
   }
   // When order does not matter: the last one in flight gets the place of the one that is taken.
   void take(ready_list::node* ready) noexcept {
