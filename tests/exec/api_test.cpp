@@ -18,7 +18,6 @@
 #include <mutex>
 #include <numeric>
 #include <ranges>
-#include <regex>
 #include <span>
 #include <sstream>
 #include <string>
@@ -145,13 +144,41 @@ TEST_P(Executor, ResultsMayReferToItemsThatTheRangeMakesUp) {
   EXPECT_EQ(next, 60);
 }
 
+// Calls itself forward, and shows an element that lives inside it, as the iterators of <regex> do.
+class counting_iterator {
+ public:
+  using iterator_category = std::forward_iterator_tag;
+  using difference_type = std::ptrdiff_t;
+  using value_type = std::string;
+  using reference = const std::string&;
+  using pointer = const std::string*;
+
+  counting_iterator() = default;
+  explicit counting_iterator(int i) : number_(i), shown_(std::to_string(i)) {}
+  reference operator*() const { return shown_; }
+  counting_iterator& operator++() { return *this = counting_iterator(number_ + 1); }
+  counting_iterator operator++(int) {
+    counting_iterator before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const counting_iterator& a, const counting_iterator& b) {
+    return a.number_ == b.number_;
+  }
+
+ private:
+  int number_ = 0;
+  std::string shown_;
+};
+static_assert(std::forward_iterator<counting_iterator>);
+
 TEST_P(Executor, MapCopiesWhatLivesInsideItsIterator) {
-  const std::string text = "one two three four five six seven eight";
-  const std::regex word("[a-z]+");
-  const std::ranges::subrange words(std::sregex_iterator(text.begin(), text.end(), word),
-                                    std::sregex_iterator());
-  EXPECT_THAT(collect(ex.map([](const std::smatch& m) { return m.str(); }, words)),
-              ElementsAre("one", "two", "three", "four", "five", "six", "seven", "eight"));
+  const std::ranges::subrange numbers(counting_iterator(0), counting_iterator(50));
+  int next = 0;
+  for (auto&& r : ex.map([](const std::string& shown) { return shown; }, numbers)) {
+    EXPECT_EQ(r, std::to_string(next++));
+  }
+  EXPECT_EQ(next, 50);
 }
 
 TEST_P(Executor, TheFunctionIsCalledAsInTheLoop) {
