@@ -44,6 +44,7 @@ int main() {
   // One task, and several as they finish.
   std::printf("%ld\n", ex.submit(price_of, "salt").get());
   std::vector<weft::future<long>> prices;
+  prices.reserve(basket.size());
   for (const std::string& item : basket) prices.push_back(ex.submit(price_of, item));
   long sum = 0;
   for (auto price : weft::as_completed(std::move(prices))) sum += price.get();
