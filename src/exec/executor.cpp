@@ -21,7 +21,9 @@ namespace {
 
 void check_percent(const char* field, double value) {
   if (std::isnan(value) || value < 0 || value > 100) {
-    refuse(field, "is " + std::to_string(value) + "; give a percentage from 0 to 100");
+    char text[32];
+    std::snprintf(text, sizeof(text), "%g", value);
+    refuse(field, std::string("is ") + text + "; give a percentage from 0 to 100");
   }
 }
 
