@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include <weft/process/command.hpp>
+
+namespace weft::process {
+
+// A command that was started; 0 is none.
+using child_id = std::uint64_t;
+
+// How much time a command gets to end.
+enum class stop_mode : std::uint8_t {
+  gently,  // SIGTERM, and SIGKILL after the grace
+  now,     // SIGKILL
+};
+
+// Starts commands and waits for them, all in one thread of its own.
+//
+// Every command gets a process group of its own, standard input from /dev/null, one pipe for both
+// outputs, no other descriptor, and the default signal mask and dispositions. A command that is
+// killed is killed with everything it started, also what moved to another group or session.
+//
+// Threads: start() and stop() from any thread, also from a completion. Blocks: the destructor,
+// which kills what runs and waits for it. Errors: std::system_error from the constructor; a
+// command that cannot start ends as not_started.
+class supervisor {
+ public:
+  // Is called once for each command, on the supervisor's thread, and must not throw. start() may
+  // be called in it: this is how one command follows another without waking a thread.
+  using completion = std::function<void(outcome)>;
+
+  supervisor();
+  ~supervisor();
+  supervisor(const supervisor&) = delete;
+  supervisor& operator=(const supervisor&) = delete;
+
+  child_id start(const command& what, const limits& allowed, completion done);
+  // Nothing happens if the command has ended already.
+  void stop(child_id child, stop_mode mode);
+
+ private:
+  class loop;
+  std::unique_ptr<loop> loop_;
+};
+
+// Makes this process the parent of what its descendants leave behind, so that a killed tree leaves
+// no zombies. For a program to call, not for a library. False where the kernel refuses.
+[[nodiscard]] bool become_subreaper() noexcept;
+
+}  // namespace weft::process
