@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -37,9 +38,9 @@ json read_value(json_reader& reader) {
   }
   if (reader.at_string()) return std::string(reader.string());
   if (reader.at_number()) {
-    const double value = to_double(reader.number());
-    if (std::isinf(value)) throw json_error("too large");
-    return value;
+    const std::string number(reader.number());
+    if (std::isinf(std::strtod(number.c_str(), nullptr))) throw json_error("too large");
+    return to_double(number);
   }
   reader.skip();
   return nullptr;
