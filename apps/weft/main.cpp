@@ -6,6 +6,7 @@
 #include <weft/version.hpp>
 
 #include "exit_code.hpp"
+#include "profile.hpp"
 #include "simulate.hpp"
 
 int main(int argc, char** argv) {
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "weft " WEFT_VERSION);
   app.footer("weft COMMAND --help tells more about a command.");
   try {
+    weft::cli::add_profile(app, status);
     weft::cli::add_simulate(app, status);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {

@@ -103,7 +103,8 @@ tl::unexpected<error> refuse_open(int error, const std::string& path) {
                     "file, or name the file it points to");
   }
   return fail_with(error_kind::missing_input, error, "cannot open " + printable(path),
-                   "check its permissions, or name another file");
+                   error == ENOENT ? "name a file that is there"
+                                   : "check the permissions, or name another file");
 }
 
 bool write_all(int fd, std::string_view text) {
