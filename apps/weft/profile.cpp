@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -91,7 +92,7 @@ std::string with_unit(double value, const std::vector<unit>& largest_first) {
 
 std::string duration_text(double seconds) {
   if (seconds == 0) return "0";
-  if (seconds >= 999.5) return std::to_string(static_cast<std::uint64_t>(seconds + .5)) + " s";
+  if (seconds >= 999.5) return std::to_string(std::llround(seconds)) + " s";
   return with_unit(seconds, {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}});
 }
 

@@ -107,6 +107,15 @@ tl::unexpected<error> refuse_open(int error, const std::string& path) {
                                    : "check the permissions, or name another file");
 }
 
+// Its entry has to be on the disk as well, or what is in it may be lost with it. Where that cannot
+// be, the directory is there all the same.
+bool make_directory(const std::string& path) {
+  if (mkdir(path.c_str(), 0777) != 0) return errno == EEXIST;
+  const owned_fd above(::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (above) static_cast<void>(fsync(above.get()));
+  return true;
+}
+
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(fd, text.data(), text.size());
@@ -150,8 +159,7 @@ result<durable_file> durable_file::open(const std::string& path, missing_directo
                                                ".weft/profiles.json");
   }
   const std::string parent = directory_of(path);
-  if (missing == missing_directory::is_created && mkdir(parent.c_str(), 0777) != 0 &&
-      errno != EEXIST) {
+  if (missing == missing_directory::is_created && !make_directory(parent)) {
     return fail_with(error_kind::cannot_create, errno,
                      "cannot create the directory " + printable(parent),
                      "create it, or name a file elsewhere");

@@ -7,7 +7,7 @@
 
 #include <weft/batch/profile.hpp>
 
-// Profiles as text. One rule is one line, and keys are sorted, so that a diff can be read. The
+// How profiles are read. One rule is one line, and keys are sorted, so that a diff can be read. The
 // format comes first:
 //
 //   {
@@ -27,6 +27,7 @@
 
 namespace weft::batch::detail {
 
+inline constexpr std::string_view profile_format = "weft-profiles";
 inline constexpr std::uint64_t profile_version = 1;
 
 struct parsed_profiles {
@@ -43,12 +44,5 @@ struct parsed_profiles {
 // remain the latest for ever, so its time counts as not known. An hour is forgiven, as machines
 // that share a file disagree.
 [[nodiscard]] parsed_profiles parse_profiles(std::string_view text, double now);
-
-struct profile_text {
-  std::string text;
-  std::vector<std::string> left_out;  // rules that JSON cannot name, as their ids are not UTF-8
-};
-
-[[nodiscard]] profile_text to_json(const profiles& values);
 
 }  // namespace weft::batch::detail

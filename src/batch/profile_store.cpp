@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 
 #include <weft/base/utf8.hpp>
 
 #include "batch/durable_file.hpp"
 #include "batch/profile_json.hpp"
+#include "batch/profile_text.hpp"
 
 namespace weft::batch {
 namespace {
@@ -75,35 +75,15 @@ result<parsed_profiles> read_or_move_aside(const durable_file& file, const durab
   return parsed_profiles();
 }
 
-// The text that fits into a file: the rules that have not run for longest go first.
-detail::profile_text to_limited_json(const profiles& values, std::vector<std::string>& warnings) {
-  detail::profile_text written = detail::to_json(values);
-  if (written.text.size() <= largest_file) return written;
-  std::vector<profiles::map::const_iterator> latest_first;
-  latest_first.reserve(values.size());
-  for (auto entry = values.entries().begin(); entry != values.entries().end(); ++entry) {
-    latest_first.push_back(entry);
-  }
-  std::stable_sort(latest_first.begin(), latest_first.end(), [](const auto& a, const auto& b) {
-    return a->second.last_updated() > b->second.last_updated();
-  });
-  while (written.text.size() > largest_file) {
-    latest_first.resize(latest_first.size() * 9 / 10);
-    profiles kept;
-    for (const auto& entry : latest_first) kept.at(entry->first) = entry->second;
-    written = detail::to_json(kept);
-  }
-  warnings.push_back(std::to_string(values.size() - latest_first.size()) +
-                     " profiles of rules that have not run for longest are dropped: the file would "
-                     "be larger than " +
-                     std::to_string(largest_file >> 20U) + " MB");
-  return written;
-}
-
 result<written_profiles> write(const durable_file& file, const durable_file::lock& held,
                                const std::string& path, const profiles& values) {
   written_profiles warnings;
-  const detail::profile_text written = to_limited_json(values, warnings);
+  const detail::profile_text written = detail::to_json(values, largest_file);
+  if (written.dropped > 0) {
+    warnings.push_back(printable(path) + ": dropped the " + std::to_string(written.dropped) +
+                       " profiles whose rules have not run for longest, as it may have " +
+                       std::to_string(largest_file >> 20U) + " MB");
+  }
   append_up_to(warnings,
                printable(path) + ": left out, as its id is not UTF-8: ", written.left_out);
   if (auto done = file.replace(held, written.text); !done) {

@@ -30,6 +30,7 @@
 #include <support/temporary_directory.hpp>
 
 #include "batch/profile_json.hpp"
+#include "batch/profile_text.hpp"
 
 namespace weft::batch {
 namespace {
@@ -268,6 +269,24 @@ TEST_F(ProfileStore, ARuleWhoseIdIsNotUtf8IsLeftOutWithAWarning) {
   const loaded_profiles loaded = load();
   EXPECT_THAT(loaded.values.entries(), SizeIs(1));
   EXPECT_THAT(loaded.warnings, IsEmpty());
+}
+
+TEST_F(ProfileStore, WhereThereIsNoRoomTheRulesGoThatHaveNotRunForLongest) {
+  profiles many;
+  for (int i = 0; i < 100; ++i) many.at({std::to_string(i)}).add({moment((i + 50) % 100), 1});
+  const detail::profile_text whole = detail::to_json(many, 1'000'000);
+  EXPECT_EQ(whole.dropped, 0U);
+  EXPECT_EQ(detail::to_json(many, whole.text.size()).text, whole.text);
+
+  const detail::profile_text part = detail::to_json(many, whole.text.size() - 1);
+  EXPECT_EQ(part.dropped, 10U);
+  const profiles kept = detail::parse_profiles(part.text, now()).values;
+  EXPECT_EQ(kept.size(), 90U);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(kept.find({std::to_string(i)}) == nullptr, i >= 50 && i < 60) << i;
+  }
+  EXPECT_LE(detail::to_json(many, 1000).text.size(), 1000U);
+  EXPECT_EQ(detail::to_json(many, 0).dropped, 100U);
 }
 
 // --- The validator's file ------------------------------------------------------------------------

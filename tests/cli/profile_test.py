@@ -3,6 +3,8 @@
 
 import json
 import os
+import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -251,6 +253,30 @@ class Profile(unittest.TestCase):
             self.assertEqual(self.weft("import", "theirs.json", "--into", "mine.json").returncode, 0)
         self.assertEqual(self.show("mine.json")["AR001", ""]["n"], 12)
         self.assertEqual(self.show("mine.json")["other", ""]["n"], 1)
+
+    def test_what_is_written_is_on_the_disk_before_it_has_its_name(self):
+        if os.environ.get("WEFT_SANITIZE") or not shutil.which("strace"):
+            self.skipTest("needs strace, which sanitizers do not go along with")
+        self.write("theirs.json", THEIRS)
+        calls = "trace=mkdir,openat,flock,write,fsync,renameat"
+        command = ["strace", "-o", "trace", "-e", calls, WEFT, "profile", "import", "theirs.json"]
+        subprocess.run(command, cwd=self.folder, check=True, timeout=60, stdout=subprocess.DEVNULL)
+        trace = (self.folder / "trace").read_text()
+        directory = re.search(r'openat\(AT_FDCWD, "\.weft", .* = (\d+)', trace)
+        temporary = re.search(r'"(\.profiles\.json\.tmp-[0-9a-f]{16})", .*O_EXCL.* = (\d+)', trace)
+        name, file = temporary.groups()
+        steps = [
+            "flock(",
+            f'"{name}"',
+            f"write({file}, ",
+            f"fsync({file})",
+            f'renameat({directory[1]}, "{name}", {directory[1]}, "profiles.json")',
+            f"fsync({directory[1]})",
+        ]
+        at = directory.end()
+        for step in steps:
+            self.assertIn(step, trace[at:])
+            at += trace[at:].index(step) + len(step)
 
     # --- Usage -------------------------------------------------------------------------------
 
