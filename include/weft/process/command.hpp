@@ -11,9 +11,10 @@ namespace weft::process {
 
 // A program to run, as an argument list: no shell reads it.
 struct command {
-  std::vector<std::string> argv;  // argv[0] is looked up in PATH unless it has a slash
-  std::vector<std::pair<std::string, std::string>> env;  // on top of this process's environment
-  std::string cwd;                                       // empty: this process's
+  std::vector<std::string> argv;  // argv[0] is looked up in its PATH unless it has a slash
+  // On top of the environment that this process had when the supervisor was made.
+  std::vector<std::pair<std::string, std::string>> env;
+  std::string cwd;  // empty: this process's
 };
 
 // What a command may take. Output beyond head and tail is dropped in the middle.
@@ -45,17 +46,20 @@ struct captured_output {
 // How a command ended and what it took.
 struct outcome {
   ending how = ending::not_started;
-  int exit_code = -1;   // exited
-  int signal = 0;       // signalled, timed_out, stopped
+  int exit_code = -1;   // -1: none, because a signal ended it, or unknown, and problem says why
+  int signal = 0;       // that ended it; 0: none, it exited, perhaps after a SIGTERM of ours
   int start_error = 0;  // not_started: an errno
-  std::string problem;  // not_started: a sentence
+  std::string problem;  // a sentence, if it did not start or its exit status is lost
   captured_output output;
   std::chrono::steady_clock::time_point started;
   std::chrono::nanoseconds duration{0};
   std::chrono::nanoseconds user_time{0};
   std::chrono::nanoseconds system_time{0};
-  std::uint64_t peak_rss = 0;  // bytes; of the largest process in the tree that was waited for
-  bool left_running = false;   // somebody of its tree still held the output when it ended
+  // Bytes, of the largest process in the tree that was waited for. The kernel lets a process begin
+  // with the peak of the one that started it, so up to our own peak this is only an upper bound.
+  std::uint64_t peak_rss = 0;
+  // Somebody still held the output 100 ms after it had ended, or could not be killed.
+  bool left_running = false;
 
   [[nodiscard]] bool ok() const noexcept { return how == ending::exited && exit_code == 0; }
 };
