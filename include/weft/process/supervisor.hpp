@@ -21,11 +21,16 @@ enum class stop_mode : std::uint8_t {
 //
 // Every command gets a process group of its own, standard input from /dev/null, one pipe for both
 // outputs, no other descriptor, and the default signal mask and dispositions. A command that is
-// killed is killed with everything it started, also what moved to another group or session.
+// killed is killed with everything it started, also what moved to another group or session: the
+// variable WEFT_COMMAND_ID in its environment tells whose it is.
 //
-// Threads: start() and stop() from any thread, also from a completion. Blocks: the destructor,
-// which kills what runs and waits for it. Errors: std::system_error from the constructor; a
-// command that cannot start ends as not_started.
+// The program goes on to own its signals and its other children. It must not ignore SIGCHLD, which
+// is inherited over exec, nor wait for children that are not its own: exit statuses would be lost.
+//
+// Threads: start() and stop() from any thread, also from a completion. Blocks: start() until the
+// program runs, which is less than a millisecond; the destructor, which kills what runs and waits
+// for it, half a second at most. Errors: std::system_error from the constructor; a command that
+// cannot start ends as not_started. Lifetime: not to be used in a forked child.
 class supervisor {
  public:
   // Is called once for each command, on the supervisor's thread, and must not throw. start() may
@@ -37,8 +42,11 @@ class supervisor {
   supervisor(const supervisor&) = delete;
   supervisor& operator=(const supervisor&) = delete;
 
+  // The completion is never called inside start(). While the supervisor is being destroyed nothing
+  // is started any more.
   child_id start(const command& what, const limits& allowed, completion done);
-  // Nothing happens if the command has ended already.
+  // Nothing happens if the command has ended already. `now` hastens a stop or a timeout that still
+  // gives grace.
   void stop(child_id child, stop_mode mode);
 
  private:
@@ -46,8 +54,10 @@ class supervisor {
   std::unique_ptr<loop> loop_;
 };
 
-// Makes this process the parent of what its descendants leave behind, so that a killed tree leaves
-// no zombies. For a program to call, not for a library. False where the kernel refuses.
+// Makes this process the parent of what its descendants leave behind. Supervisors wait for those
+// they kill and for those in the groups of their commands; another that left its group, and ends
+// before anybody looks, stays a zombie until this process ends. For a program to call, not for a
+// library. False where the kernel refuses.
 [[nodiscard]] bool become_subreaper() noexcept;
 
 }  // namespace weft::process
