@@ -241,6 +241,20 @@ TEST_F(ProfileStore, WhatWasLoadedSavesReadingAgainUnlessSomebodyHasWrittenSince
   EXPECT_EQ(count_of("a"), 1U);
 }
 
+TEST_F(ProfileStore, AnotherFileOfTheSameSizeAndTimeIsNotTakenForTheOneThatWasLoaded) {
+  add(one_sample("a"));
+  loaded_profiles before = load();
+  std::string other = directory_.read(".weft/profiles.json");
+  other.replace(other.find("\"a\""), 3, "\"b\"");
+  directory_.write(".weft/other", other);
+  std::filesystem::last_write_time(directory_.path(".weft/other"),
+                                   std::filesystem::last_write_time(file()));
+  std::filesystem::rename(directory_.path(".weft/other"), file());
+  ASSERT_TRUE(add_to_profiles(file(), one_sample("b"), std::move(before)));
+  EXPECT_EQ(count_of("a"), 0U);
+  EXPECT_EQ(count_of("b"), 2U);
+}
+
 TEST_F(ProfileStore, ASampleFromTheFutureCountsAsTheOldest) {
   profiles from_the_future;
   for (std::size_t i = 0; i < profile::recent_max; ++i) {
