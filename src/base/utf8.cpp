@@ -1,69 +1,71 @@
 #include <weft/base/utf8.hpp>
 
-#include <array>
-
 namespace weft::base {
 namespace {
 
-struct lead_byte {
-  unsigned char first;
-  unsigned char last;
-  std::size_t length;
-  unsigned char second_first;  // the narrower range of the second byte keeps out overlong forms,
-  unsigned char second_last;   // surrogates and what is beyond U+10FFFF
-};
+bool is_continuation(char c) noexcept { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
-// Table 3-7 of the Unicode standard.
-constexpr std::array<lead_byte, 9> lead_bytes{{{0x00, 0x7f, 1, 0, 0},
-                                               {0xc2, 0xdf, 2, 0x80, 0xbf},
-                                               {0xe0, 0xe0, 3, 0xa0, 0xbf},
-                                               {0xe1, 0xec, 3, 0x80, 0xbf},
-                                               {0xed, 0xed, 3, 0x80, 0x9f},
-                                               {0xee, 0xef, 3, 0x80, 0xbf},
-                                               {0xf0, 0xf0, 4, 0x90, 0xbf},
-                                               {0xf1, 0xf3, 4, 0x80, 0xbf},
-                                               {0xf4, 0xf4, 4, 0x80, 0x8f}}};
-
-unsigned char byte_at(std::string_view text, std::size_t index) noexcept {
-  return static_cast<unsigned char>(text[index]);
-}
-
-bool is_character(std::string_view text, const lead_byte& lead) noexcept {
-  if (text.size() < lead.length) return false;
-  if (lead.length == 1) return true;
-  if (byte_at(text, 1) < lead.second_first || byte_at(text, 1) > lead.second_last) return false;
-  for (std::size_t i = 2; i < lead.length; ++i) {
-    if ((byte_at(text, i) & 0xc0U) != 0x80U) return false;
-  }
-  return true;
-}
-
-// C0, DEL, and C1: U+0080 to U+009F, which some terminals obey as well.
+// U+0000 to U+001F, U+007F, and U+0080 to U+009F, which some terminals obey as well.
 bool is_control(std::string_view character) noexcept {
-  const unsigned char lead = byte_at(character, 0);
-  if (character.size() == 1) return lead < 0x20 || lead == 0x7f;
-  return lead == 0xc2 && byte_at(character, 1) < 0xa0;
+  const auto lead = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return lead < 0x20 || lead == 0x7F;
+  return lead == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
 }
 
-void append_escaped(std::string& shown, std::string_view bytes) {
+void append_escaped(std::string& out, std::string_view bytes) {
   constexpr std::string_view digits = "0123456789abcdef";
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    shown += "\\x";
-    shown += digits[byte_at(bytes, i) >> 4U];
-    shown += digits[byte_at(bytes, i) & 0xfU];
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    switch (c) {
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default:
+        (out += "\\x") += {digits[byte >> 4U], digits[byte & 0xFU]};
+    }
   }
+}
+
+std::string escape(std::string_view text, std::string_view kept) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = utf8_character(text);
+    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
+    const bool shown = length != 0 && (!is_control(character) ||
+                                       kept.find(character[0]) != std::string_view::npos);
+    if (shown) {
+      out += character;
+    } else {
+      append_escaped(out, character);
+    }
+    text.remove_prefix(character.size());
+  }
+  return out;
 }
 
 }  // namespace
 
+// RFC 3629.
 std::size_t utf8_character(std::string_view text) noexcept {
-  if (text.empty()) return 0;
-  const unsigned char first = byte_at(text, 0);
-  for (const lead_byte& lead : lead_bytes) {
-    if (first >= lead.first && first <= lead.last)
-      return is_character(text, lead) ? lead.length : 0;
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if (!is_continuation(text[i])) return 0;
   }
-  return 0;
+  const auto second = static_cast<unsigned char>(text[1]);
+  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+  const bool surrogate = lead == 0xED && second >= 0xA0;
+  const bool too_high = lead == 0xF4 && second >= 0x90;
+  return overlong || surrogate || too_high ? 0 : length;
 }
 
 bool is_utf8(std::string_view text) noexcept {
@@ -75,20 +77,29 @@ bool is_utf8(std::string_view text) noexcept {
   return true;
 }
 
-std::string printable(std::string_view text) {
-  std::string shown;
-  shown.reserve(text.size());
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
   while (!text.empty()) {
     const std::size_t length = utf8_character(text);
-    const std::string_view taken = text.substr(0, length == 0 ? 1 : length);
-    if (length == 0 || is_control(taken)) {
-      append_escaped(shown, taken);
-    } else {
-      shown += taken;
-    }
-    text.remove_prefix(taken.size());
+    out += length == 0 ? "\xEF\xBF\xBD" : text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
   }
-  return shown;
+  return out;
 }
+
+bool has_control(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = utf8_character(text);
+    const std::size_t step = length == 0 ? 1 : length;
+    if (length != 0 && is_control(text.substr(0, length))) return true;
+    text.remove_prefix(step);
+  }
+  return false;
+}
+
+std::string printable(std::string_view text) { return escape(text, {}); }
+
+std::string printable_lines(std::string_view text) { return escape(text, "\n\t"); }
 
 }  // namespace weft::base

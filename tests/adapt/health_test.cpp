@@ -13,7 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "adapt/property.hpp"
+#include <support/property.hpp>
 
 namespace weft::adapt {
 namespace {

@@ -11,8 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <support/property.hpp>
 #include "adapt/fake_machine.hpp"
-#include "adapt/property.hpp"
 #include "base/text.hpp"
 
 namespace weft::adapt {

@@ -33,9 +33,27 @@ TEST(Utf8, OverlongFormsSurrogatesCutAndStrayBytesAreRefused) {
 
 TEST(Utf8, PrintableKeepsTextAndEscapesWhatWouldMoveATerminal) {
   EXPECT_EQ(printable("rule-1 \"größe\" 😀"), "rule-1 \"größe\" 😀");
-  EXPECT_EQ(printable("\x1b[2J\r\n\0\x7f"sv), "\\x1b[2J\\x0d\\x0a\\x00\\x7f");
+  EXPECT_EQ(printable("\x1b[2J\r\n\0\x7f"sv), "\\x1b[2J\\r\\n\\x00\\x7f");
   EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b");
   EXPECT_EQ(printable("a\xff\xc3z"), "a\\xff\\xc3z");
+}
+
+TEST(Utf8, BrokenBytesAreReplacedOneByOne) {
+  EXPECT_EQ(valid_utf8("a\xFF\xC3\xA9\xC3"), "a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD");
+}
+
+TEST(Utf8, ControlCharactersAreFound) {
+  EXPECT_TRUE(has_control("a\nb"));
+  EXPECT_TRUE(has_control("\x1B[31m"));
+  EXPECT_TRUE(has_control("\x7F"));
+  EXPECT_TRUE(
+      has_control("\xC2\x9B"
+                  "31m"));  // the one-byte escape of ISO 6429
+  EXPECT_FALSE(has_control("caf\xC3\xA9"));
+}
+
+TEST(Utf8, PrintableLinesKeepTheirLines) {
+  EXPECT_EQ(printable_lines("a\n\tb\r\x07"), "a\n\tb\\r\\x07");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "adapt/property.hpp"
+#include <support/property.hpp>
 
 namespace weft::batch::detail {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "adapt/property.hpp"
+#include <support/property.hpp>
 
 namespace weft::batch {
 namespace {

@@ -137,7 +137,7 @@ class Profile(unittest.TestCase):
         self.write(FILE, profiles({"\x1b[2J\n": entry([1])}))
         done = self.weft("show")
         self.assertNotIn("\x1b", done.stdout)
-        self.assertIn("\\x1b[2J\\x0a", done.stdout)
+        self.assertIn("\\x1b[2J\\n", done.stdout)
 
     def test_a_file_without_rules_says_so(self):
         self.write(FILE, profiles({}))

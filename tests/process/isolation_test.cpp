@@ -19,7 +19,7 @@
 
 #include <weft/process/supervisor.hpp>
 
-#include "adapt/property.hpp"
+#include <support/property.hpp>
 #include "process/running.hpp"
 
 namespace weft::process {

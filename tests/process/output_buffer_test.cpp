@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "adapt/property.hpp"
+#include <support/property.hpp>
 
 namespace weft::process {
 namespace {
