@@ -1,0 +1,213 @@
+#include <weft/batch/check.hpp>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <vector>
+
+#include <re2/re2.h>
+
+#include <weft/base/units.hpp>
+#include <weft/base/utf8.hpp>
+
+#include "batch/glob.hpp"
+#include "batch/validity.hpp"
+
+namespace weft::batch {
+namespace {
+
+constexpr std::size_t shown_max = 5;
+constexpr std::uint64_t file_bytes_max = std::uint64_t{64} << 20U;
+
+// What is wrong with files, up to a few of them.
+class findings {
+ public:
+  void add(const std::string& what) {
+    if (count_++ < shown_max) (text_ += text_.empty() ? "" : "\n") += what;
+  }
+  [[nodiscard]] rule_result result() const {
+    if (count_ == 0) return pass();
+    if (count_ <= shown_max) return fail_rule(text_);
+    return fail_rule(text_ + "\nand " + std::to_string(count_ - shown_max) + " more");
+  }
+
+ private:
+  std::string text_;
+  std::size_t count_ = 0;
+};
+
+RE2::Options pattern_options() {
+  RE2::Options options;
+  options.set_log_errors(false);
+  options.set_never_nl(true);                          // a match stays in its line
+  options.set_encoding(RE2::Options::EncodingLatin1);  // files need not be UTF-8
+  return options;
+}
+
+// `^` and `$` are the ends of a line.
+std::string by_line(const std::string& pattern) { return "(?m)" + pattern; }
+
+class performer {
+ public:
+  performer(const std::string& directory, const std::stop_token& stop)
+      : directory_(directory), stop_(stop) {}
+
+  rule_result operator()(const exists& c) const {
+    if (!expand(c.files, directory_, stop_).empty()) return pass();
+    return fail_rule("there is no " + base::printable(c.files));
+  }
+
+  rule_result operator()(const absent& c) const {
+    findings found;
+    for (const std::string& file : expand(c.files, directory_, stop_)) {
+      found.add(base::printable(file) + " is there");
+    }
+    return found.result();
+  }
+
+  rule_result operator()(const matches& c) const {
+    const RE2 pattern(by_line(c.pattern), pattern_options());
+    return for_each(c.files, [&](const std::string& file, const std::string& text, findings& to) {
+      if (RE2::PartialMatch(text, pattern)) return;
+      to.add(file + ": no line matches " + base::printable(c.pattern));
+    });
+  }
+
+  rule_result operator()(const lacks& c) const {
+    const RE2 pattern("(" + by_line(c.pattern) + ")", pattern_options());
+    return for_each(c.files, [&](const std::string& file, const std::string& text, findings& to) {
+      re2::StringPiece rest(text);
+      re2::StringPiece match;
+      if (!RE2::PartialMatch(rest, pattern, &match)) return;
+      const auto line = std::count(text.data(), match.data(), '\n') + 1;
+      to.add(file + ":" + std::to_string(line) + ": has " +
+             base::printable(std::string_view(match.data(), match.size())));
+    });
+  }
+
+  rule_result operator()(const max_size& c) const {
+    findings found;
+    const auto files = expand(c.files, directory_, stop_);
+    if (files.empty()) return no_files(c.files);
+    for (const std::string& file : files) {
+      std::error_code failed;
+      const std::uintmax_t size = std::filesystem::file_size(full(file), failed);
+      if (failed || size <= c.bytes) continue;  // a directory has no size
+      found.add(base::printable(file) + ": " + format_size(size) + ", more than " +
+                format_size(c.bytes));
+    }
+    return found.result();
+  }
+
+  rule_result operator()(const count& c) const {
+    const std::size_t number = expand(c.files, directory_, stop_).size();
+    const std::string seen =
+        base::printable(c.files) + ": there are " + std::to_string(number) + ", ";
+    if (number < c.at_least) {
+      return fail_rule(seen + "at least " + std::to_string(c.at_least) + " expected");
+    }
+    if (c.at_most && number > *c.at_most) {
+      return fail_rule(seen + "at most " + std::to_string(*c.at_most) + " expected");
+    }
+    return pass();
+  }
+
+  rule_result operator()(const json_valid& c) const {
+    return for_each(c.files, [](const std::string& file, const std::string& text, findings& to) {
+      if (const auto problem = json_problem(text)) {
+        to.add(file + ": no JSON: " + base::printable(*problem));
+      }
+    });
+  }
+
+  rule_result operator()(const toml_valid& c) const {
+    return for_each(c.files, [](const std::string& file, const std::string& text, findings& to) {
+      if (const auto problem = toml_problem(text)) {
+        to.add(file + ": no TOML: " + base::printable(*problem));
+      }
+    });
+  }
+
+ private:
+  static rule_result no_files(const std::string& pattern) {
+    return fail_rule("no file matches " + base::printable(pattern) +
+                     ", so nothing was looked at; mend the pattern or use exists");
+  }
+
+  [[nodiscard]] std::filesystem::path full(const std::string& file) const {
+    return std::filesystem::path(directory_) / file;
+  }
+
+  // Calls look(name, text, findings) for every regular file.
+  template <class Look>
+  rule_result for_each(const std::string& pattern, Look look) const {
+    findings found;
+    bool any = false;
+    for (const std::string& file : expand(pattern, directory_, stop_)) {
+      if (stop_.stop_requested()) return fail_rule("stopped");
+      struct stat status{};
+      const std::string path = full(file).string();
+      if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+      any = true;
+      const std::string name = base::printable(file);
+      if (static_cast<std::uint64_t>(status.st_size) > file_bytes_max) {
+        found.add(name + ": " + format_size(static_cast<std::uint64_t>(status.st_size)) +
+                  ", too large to look into; the limit is " + format_size(file_bytes_max));
+        continue;
+      }
+      std::ifstream in(path, std::ios::binary);
+      if (!in) {
+        found.add(name +
+                  ": cannot be read: " + std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
+        continue;
+      }
+      const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+      look(name, text, found);
+    }
+    return any ? found.result() : no_files(pattern);
+  }
+
+  const std::string& directory_;
+  const std::stop_token& stop_;
+};
+
+std::optional<std::string> pattern_problem(const std::string& pattern) {
+  const RE2 compiled(by_line(pattern), pattern_options());
+  if (compiled.ok()) return std::nullopt;
+  return "\"" + base::printable(pattern) + "\" is no regular expression: " + compiled.error();
+}
+
+const std::string& files_of(const check& what) {
+  return std::visit([](const auto& c) -> const std::string& { return c.files; }, what);
+}
+
+}  // namespace
+
+std::string_view name_of(const check& what) noexcept {
+  constexpr const char* names[] = {"exists",   "absent", "matches",    "lacks",
+                                   "max_size", "count",  "json_valid", "toml_valid"};
+  return names[what.index()];
+}
+
+std::optional<std::string> find_problem(const check& what) {
+  if (files_of(what).empty()) return std::string(name_of(what)) + " names no files";
+  if (files_of(what).find('\0') != std::string::npos) return "has a NUL byte";
+  if (const auto* c = std::get_if<matches>(&what)) return pattern_problem(c->pattern);
+  if (const auto* c = std::get_if<lacks>(&what)) return pattern_problem(c->pattern);
+  if (const auto* c = std::get_if<count>(&what); c != nullptr && c->at_most < c->at_least) {
+    if (c->at_most) return "max is less than min";
+  }
+  return std::nullopt;
+}
+
+rule_result perform(const check& what, const std::string& directory, const std::stop_token& stop) {
+  return std::visit(performer(directory, stop), what);
+}
+
+}  // namespace weft::batch

@@ -1,0 +1,193 @@
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include <weft/batch/event_log.hpp>
+
+namespace weft::batch {
+namespace {
+
+using json = nlohmann::json;
+
+struct wrong {
+  std::string what;
+};
+
+// Puts events into a record, in the order in which they were written.
+class replay {
+ public:
+  run_record record;
+
+  void apply(const json& event) {
+    const auto name = event.at("event").get<std::string>();
+    if (name == "run") {
+      begin(event);
+    } else if (name == "batch") {
+      batch_record& batch = record.batches.emplace_back();
+      batch.id = event.at("id");
+      batch.name = event.value("name", "");
+      batch.after = event.value("after", std::vector<std::string>());
+    } else if (name == "rule") {
+      add_rule(event);
+    } else if (name == "stage") {
+      batch_record& batch = record.batches.at(event.at("batch").get<std::size_t>());
+      batch.workers = event.at("workers").get<unsigned>();
+      batch.began = moment(event.at("t"));
+    } else if (name == "start") {
+      moment(event.at("t"));
+    } else if (name == "again") {
+      repeat(event);
+    } else if (name == "end") {
+      end(event);
+    } else if (name == "skip") {
+      rule_record& rule = rule_of(event);
+      rule.status = rule_status::skipped;
+      rule.skipped_for = event.at("cause");
+      moment(event.at("t"));
+    } else if (name == "resume") {
+      moment(event.at("t"));
+      record.workers = std::max(record.workers, positive(event.at("workers")));
+      ++record.resumed;
+      record.ending = run_ending::none;
+    } else if (name == "done") {
+      moment(event.at("t"));
+      record.ending = ending_of(event.at("ending"));
+      record.steal_attempts = event.value("steal_attempts", std::vector<std::uint64_t>());
+    }
+    // An event of a later version says nothing to this one.
+  }
+
+ private:
+  void begin(const json& event) {
+    if (event.at("version").get<int>() > 1) {
+      throw wrong{"it is of version " + event.at("version").dump() +
+                  ", and this program reads version 1; use a newer weft"};
+    }
+    record.id = event.at("id");
+    record.plan = event.at("plan");
+    record.plan_file = event.value("file", "");
+    record.started = event.at("started");
+    record.workers = positive(event.at("workers"));
+    record.policy = policy_of(event.at("policy"));
+    record.barriers = event.at("barriers");
+    record.fixed = event.at("fixed");
+  }
+
+  void add_rule(const json& event) {
+    rule_record& rule = record.rules.emplace_back();
+    rule.id = event.at("id");
+    rule.name = event.value("name", "");
+    rule.batch = event.value("batch", "");
+    rule.after = event.value("after", std::vector<std::string>());
+    rule.weight = event.value("weight", 1U);
+    rule.fingerprint = event.at("fingerprint");
+    rule.predicted = event.at("predicted");
+    rule.source = source_of(event.at("source"));
+  }
+
+  void repeat(const json& event) {
+    rule_record& rule = rule_of(event);
+    rule.earlier.push_back({.worker = event.at("worker"),
+                            .start = event.at("start"),
+                            .duration = event.at("duration")});
+    moment(rule.earlier.back().start + rule.earlier.back().duration);
+  }
+
+  void end(const json& event) {
+    rule_record& rule = rule_of(event);
+    const auto status = rule_status_of(event.at("status").get<std::string>());
+    if (!status) throw wrong{"there is no status " + event.at("status").dump()};
+    rule.status = *status;
+    rule.ready = event.at("ready");
+    if (event.contains("held")) rule.held = event["held"].get<double>();
+    rule.start = event.at("start");
+    rule.duration = event.at("duration");
+    rule.worker = event.at("worker");
+    if (event.contains("stolen_from")) rule.stolen_from = event["stolen_from"].get<unsigned>();
+    rule.attempts = event.at("attempts");
+    if (event.contains("exit_code")) rule.exit_code = event["exit_code"].get<int>();
+    rule.signal = event.value("signal", 0);
+    rule.peak_rss = event.value("peak_rss", std::uint64_t{0});
+    rule.cpu = event.value("cpu", 0.0);
+    rule.message = event.value("message", "");
+    rule.output = event.value("output", "");
+    moment(rule.end());
+  }
+
+  rule_record& rule_of(const json& event) {
+    const auto index = event.at("rule").get<std::size_t>();
+    if (index >= record.rules.size()) throw wrong{"there is no rule " + std::to_string(index)};
+    return record.rules[index];
+  }
+
+  double moment(double t) {
+    record.elapsed = std::max(record.elapsed, t);
+    return t;
+  }
+
+  static unsigned positive(const json& value) {
+    const auto number = value.get<unsigned>();
+    if (number == 0) throw wrong{"the number of workers is 0"};
+    return number;
+  }
+
+  template <class Enum>
+  static Enum one_of(const json& value, std::initializer_list<Enum> known) {
+    const auto name = value.get<std::string>();
+    for (const Enum each : known) {
+      if (name_of(each) == name) return each;
+    }
+    throw wrong{"there is no \"" + name + "\""};
+  }
+  static run_policy policy_of(const json& value) {
+    return one_of(value, {run_policy::critical_path, run_policy::stealing,
+                          run_policy::largest_first, run_policy::fifo});
+  }
+  static run_ending ending_of(const json& value) {
+    return one_of(value, {run_ending::none, run_ending::complete, run_ending::failed_fast,
+                          run_ending::interrupted, run_ending::out_of_time});
+  }
+  static cost_source source_of(const json& value) {
+    return one_of(
+        value, {cost_source::profile, cost_source::hint, cost_source::similar, cost_source::guess});
+  }
+};
+
+}  // namespace
+
+result<logged_run> read_run(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    const int problem = errno;
+    return fail(problem == EACCES ? error_kind::no_permission : error_kind::missing_input,
+                "cannot read the event log \"" + path +
+                    "\": " + std::strerror(problem));  // NOLINT(concurrency-mt-unsafe)
+  }
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  replay played;
+  std::size_t number = 0;
+  std::size_t begin = 0;
+  // A last line without its end was being written when the run was killed.
+  for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    ++number;
+    try {
+      played.apply(json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                               text.begin() + static_cast<std::ptrdiff_t>(end)));
+    } catch (const wrong& problem) {
+      return fail(error_kind::bad_data, path + ":" + std::to_string(number) + ": " + problem.what);
+    } catch (const std::exception& problem) {
+      return fail(error_kind::bad_data, path + ":" + std::to_string(number) +
+                                            ": this is no event log: " + problem.what());
+    }
+  }
+  if (played.record.id.empty()) {
+    return fail(error_kind::bad_data, path + ":1: this is no event log: it does not say which run");
+  }
+  return logged_run{.record = std::move(played.record), .complete_bytes = begin};
+}
+
+}  // namespace weft::batch

@@ -1,0 +1,51 @@
+#include "batch/validity.hpp"
+
+#include <toml++/toml.h>
+#include <nlohmann/json.hpp>
+
+namespace weft::batch {
+namespace {
+
+using json = nlohmann::json;
+
+// Takes note of the first error and of nothing else, so that a large file needs no memory.
+struct listener : nlohmann::json_sax<json> {
+  std::string problem;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
+    problem = error.what();
+    return false;
+  }
+};
+
+}  // namespace
+
+std::optional<std::string> json_problem(std::string_view text) {
+  listener heard;
+  if (json::sax_parse(text, &heard)) return std::nullopt;
+  // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
+  const std::size_t begin = heard.problem.find("line ");
+  return begin == std::string::npos ? heard.problem : heard.problem.substr(begin);
+}
+
+std::optional<std::string> toml_problem(std::string_view text) {
+  const toml::parse_result parsed = toml::parse(text);
+  if (parsed) return std::nullopt;
+  const toml::parse_error& error = parsed.error();
+  return "line " + std::to_string(error.source().begin.line) + ", column " +
+         std::to_string(error.source().begin.column) + ": " + std::string(error.description());
+}
+
+}  // namespace weft::batch
