@@ -7,6 +7,7 @@
 
 #include "exit_code.hpp"
 #include "profile.hpp"
+#include "run.hpp"
 #include "simulate.hpp"
 
 int main(int argc, char** argv) {
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "weft " WEFT_VERSION);
   app.footer("weft COMMAND --help tells more about a command.");
   try {
+    weft::cli::add_run(app, status);
     weft::cli::add_profile(app, status);
     weft::cli::add_simulate(app, status);
     app.parse(argc, argv);

@@ -1,7 +1,6 @@
 #include "simulate.hpp"
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -19,6 +18,7 @@
 #include <weft/adapt/policy/health_zones.hpp>
 #include <weft/adapt/simulate.hpp>
 
+#include "arguments.hpp"
 #include "exit_code.hpp"
 #include "health_trace.hpp"
 #include "plot.hpp"
@@ -184,20 +184,6 @@ Example:
 
 Exit status: 0, 2 for wrong usage, 65 for a bad row, 66 for a missing trace,
 74 when reading or writing fails, 77 when the trace may not be read.)";
-
-// Decimal only: CLI11 by itself would take 010 for 8, and 0x10 for 16.
-CLI::Validator whole_number(int low, int high) {
-  const auto problem = [low, high](const std::string& text) -> std::string {
-    int value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    const bool is_plain = !text.starts_with('0') || text.size() == 1;
-    if (error == std::errc{} && stop == end && is_plain && value >= low && value <= high) return {};
-    return "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
-           ", not " + text;
-  };
-  return {problem, ""};
-}
 
 }  // namespace
 

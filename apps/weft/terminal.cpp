@@ -40,9 +40,10 @@ terminal standard_output() {
   unsigned columns = columns_asked_for();
   if (columns == 0) columns = columns_of_terminal();
   if (columns == 0) columns = 80;
+  const bool interactive = isatty(STDOUT_FILENO) == 1 && environment("TERM") != "dumb";
   return {.columns = std::clamp(columns, narrowest, widest),
-          .colour = isatty(STDOUT_FILENO) == 1 && environment("NO_COLOR").empty() &&
-                    environment("TERM") != "dumb"};
+          .colour = interactive && environment("NO_COLOR").empty(),
+          .interactive = interactive};
 }
 
 }  // namespace weft::cli

@@ -6,6 +6,7 @@ namespace weft::cli {
 struct terminal {
   unsigned columns = 80;
   bool colour = false;
+  bool interactive = false;  // somebody sees it now: lines may be drawn over
 };
 
 // COLUMNS, else the width of the terminal, else 80. Colour only on a terminal that is

@@ -1,0 +1,52 @@
+#include "arguments.hpp"
+
+#include <charconv>
+#include <string>
+
+#include <weft/base/units.hpp>
+
+namespace weft::cli {
+
+CLI::Validator whole_number(int low, int high) {
+  const auto problem = [low, high](const std::string& text) -> std::string {
+    int value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const bool is_plain = !text.starts_with('0') || text.size() == 1;
+    if (error == std::errc{} && stop == end && is_plain && value >= low && value <= high) return {};
+    return "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
+           ", not " + text;
+  };
+  return {problem, ""};
+}
+
+CLI::Validator duration() {
+  const auto problem = [](const std::string& text) -> std::string {
+    const auto parsed = parse_duration(text);
+    if (parsed && parsed->count() > 0) return {};
+    return "expected a duration with its unit, such as 30s, 500ms or 1h30m, not " + text;
+  };
+  return {problem, ""};
+}
+
+CLI::Validator size_in_bytes() {
+  const auto problem = [](const std::string& text) -> std::string {
+    const auto parsed = parse_size(text);
+    if (parsed && *parsed > 0) return {};
+    return "expected a size such as 512MiB or 4G, not " + text;
+  };
+  return {problem, ""};
+}
+
+CLI::Validator decimal() {
+  const auto problem = [](const std::string& text) -> std::string {
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+    if (error == std::errc{} && stop == end && value > 0 && value < 1e9) return {};
+    return "expected a number above 0, such as 1.5, not " + text;
+  };
+  return {problem, ""};
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace weft::cli {
+
+// Decimal only: CLI11 by itself would take 010 for 8, and 0x10 for 16.
+[[nodiscard]] CLI::Validator whole_number(int low, int high);
+
+// "30s", "500ms", "1h30m".
+[[nodiscard]] CLI::Validator duration();
+
+// "512 MiB", or bytes.
+[[nodiscard]] CLI::Validator size_in_bytes();
+
+// A number of 0 or more.
+[[nodiscard]] CLI::Validator decimal();
+
+}  // namespace weft::cli

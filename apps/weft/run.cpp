@@ -1,0 +1,398 @@
+#include "run.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weft/base/units.hpp>
+#include <weft/base/utf8.hpp>
+#include <weft/batch/event_log.hpp>
+#include <weft/batch/plan_file.hpp>
+#include <weft/batch/runner.hpp>
+#include <weft/batch/select.hpp>
+#include <weft/process/supervisor.hpp>
+
+#include "arguments.hpp"
+#include "dry_run.hpp"
+#include "exit_code.hpp"
+#include "interrupt.hpp"
+#include "run_display.hpp"
+#include "run_summary.hpp"
+#include "terminal.hpp"
+
+namespace weft::cli {
+namespace {
+
+struct options {
+  std::string plan;
+  unsigned workers = 0;
+  batch::selection wanted;
+  std::string shard;
+  bool fail_fast = false;
+  bool keep_going = false;
+  bool barriers = false;
+  bool fixed = false;
+  std::string policy = "critical-path";
+  bool no_profiling = false;
+  std::string profiles = ".weft/profiles.json";
+  std::string runs = ".weft/runs";
+  unsigned keep_runs = 20;
+  std::string timeout;
+  double load = 0;
+  std::string memory;
+  bool resume = false;
+  bool rerun_failed = false;
+  bool dry_run = false;
+  std::string format = "text";
+  std::string output;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// Ends the command with a message and a status.
+struct refusal {
+  int status = exit_code::usage;
+  std::string message;
+};
+
+int status_of(error_kind kind) { return static_cast<int>(kind); }
+
+template <class T>
+T must(result<T> given) {
+  if (!given) throw refusal{status_of(given.error().kind), given.error().message};
+  return std::move(*given);
+}
+
+run_policy policy_of(const std::string& name) {
+  for (const run_policy each :
+       {run_policy::critical_path, run_policy::stealing, run_policy::largest_first}) {
+    if (name_of(each) == name) return each;
+  }
+  return run_policy::fifo;
+}
+
+std::string read_standard_input() {
+  std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  if (std::cin.bad()) {
+    throw refusal{exit_code::missing_input,
+                  "cannot read the commands from standard input; give it a file or a pipe"};
+  }
+  return text;
+}
+
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  const auto full = std::filesystem::absolute(path, ignored).lexically_normal();
+  return full.empty() ? path : full.string();
+}
+
+// The newest log of this plan.
+std::optional<std::string> last_run(const options& given, const std::string& plan_file,
+                                    batch::logged_run& read) {
+  for (const std::string& path : batch::list_runs(given.runs)) {
+    auto logged = batch::read_run(path);
+    if (!logged || logged->record.plan_file != plan_file) continue;
+    read = std::move(*logged);
+    return path;
+  }
+  return std::nullopt;
+}
+
+std::string must_find_last_run(const options& given, const std::string& plan_file,
+                               batch::logged_run& read, const char* option) {
+  auto path = last_run(given, plan_file, read);
+  if (!path) {
+    throw refusal{exit_code::missing_input, std::string(option) + ": " + given.runs +
+                                                " has no run of " + base::printable(given.plan) +
+                                                "; run it without " + option + " first"};
+  }
+  return *path;
+}
+
+// Every pattern must name something: a misspelt one would quietly run nothing.
+void expect_matches(const plan& p, const options& given) {
+  const auto expect = [&](const char* option, const std::vector<std::string>& patterns,
+                          auto make_selection) {
+    for (const std::string& pattern : patterns) {
+      batch::selection single;
+      make_selection(single).push_back(pattern);
+      const std::size_t left = batch::select(p, single).rules().size();
+      const bool skips = std::string_view(option) == "--skip";
+      if (skips ? left < p.rules().size() : left > 0) continue;
+      throw refusal{exit_code::usage, std::string(option) + ": no rule of " +
+                                          base::printable(given.plan) + " matches " +
+                                          base::printable(pattern)};
+    }
+  };
+  using selection = batch::selection;
+  expect("--only", given.wanted.only, [](selection& s) -> auto& { return s.only; });
+  expect("--tag", given.wanted.tags, [](selection& s) -> auto& { return s.tags; });
+  expect("--skip", given.wanted.skip, [](selection& s) -> auto& { return s.skip; });
+}
+
+batch::shard shard_of(const std::string& text) {
+  batch::shard made;
+  const std::size_t slash = text.find('/');
+  try {
+    std::size_t used = 0;
+    made.index = std::stoul(text.substr(0, slash), &used);
+    const bool first_whole = used == slash;
+    made.count = std::stoul(text.substr(slash + 1), &used);
+    const bool fine = slash != std::string::npos && first_whole &&
+                      used == text.size() - slash - 1 && made.index >= 1 &&
+                      made.index <= made.count && made.count <= 10'000;
+    if (fine && std::isdigit(static_cast<unsigned char>(text[0])) != 0) return made;
+  } catch (const std::exception&) {  // no number: the message below
+  }
+  throw refusal{exit_code::usage, "--shard: expected I/N such as 2/4, with I from 1 to N, not " +
+                                      base::printable(text)};
+}
+
+plan chosen_rules(plan whole, const options& given, const std::string& plan_file) {
+  expect_matches(whole, given);
+  batch::selection wanted = given.wanted;
+  if (given.rerun_failed) {
+    batch::logged_run before;
+    must_find_last_run(given, plan_file, before, "--rerun-failed");
+    for (const rule_record& rule : before.record.rules) {
+      if (lets_others_run(rule.status)) wanted.done.push_back(rule.id);
+    }
+  }
+  plan chosen = batch::select(whole, wanted);
+  if (given.shard.empty()) return chosen;
+  const std::string profiles = given.no_profiling ? "" : given.profiles;
+  return batch::select(chosen, shard_of(given.shard), batch::expected_costs(chosen, profiles));
+}
+
+run_options to_run_options(const options& given, const std::string& plan_file) {
+  run_options made;
+  made.workers = given.workers;
+  made.policy = policy_of(given.policy);
+  made.barriers = given.barriers;
+  made.fixed = given.fixed;
+  made.fail_fast = given.fail_fast;
+  made.profiles = given.no_profiling ? "" : given.profiles;
+  made.load_max = given.load;
+  if (!given.memory.empty()) made.memory = parse_size(given.memory).value_or(0);
+  if (!given.timeout.empty()) {
+    made.timeout = parse_duration(given.timeout).value_or(std::chrono::nanoseconds(0));
+  }
+  made.log_directory = given.runs;
+  made.logs_kept = given.keep_runs;
+  made.plan_file = plan_file;
+  return made;
+}
+
+void write_report(const options& given, const std::string& text) {
+  std::ofstream file(given.output, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) {
+    throw refusal{
+        errno == EACCES ? exit_code::no_permission : exit_code::cannot_create,
+        "--output: cannot write " + base::printable(given.output) + ": " + std::strerror(errno)};
+  }
+}
+
+// What the user can do now.
+std::string next_steps(const options& given, const run_report& report) {
+  const std::string command = "weft run " + base::printable(given.plan);
+  if (report.record.ending != run_ending::complete && report.waiting_count > 0) {
+    return "\nTo go on where it ended:  " + command + " --resume\n";
+  }
+  if (report.failed_count > 0 && given.plan != "-") {
+    return "\nTo run what failed again:  " + command + " --rerun-failed\n";
+  }
+  return "";
+}
+
+int exit_status(const run_report& report, int signal) {
+  if (report.record.ending == run_ending::interrupted) {
+    return signal == 0 ? exit_code::interrupted : 128 + signal;
+  }
+  return report.passed() ? exit_code::ok : exit_code::failed;
+}
+
+int run_plan(const options& given) {
+  const bool from_input = given.plan == "-";
+  plan whole = from_input ? must(batch::plan_of_commands(read_standard_input()))
+                          : must(batch::load_plan(given.plan));
+  const std::string plan_file = from_input ? "-" : absolute(given.plan);
+  const plan chosen = chosen_rules(std::move(whole), given, plan_file);
+  run_options how = to_run_options(given, plan_file);
+  if (given.dry_run) {
+    std::cout << describe_dry_run(chosen, how, given.format == "json");
+    return exit_code::ok;
+  }
+  if (given.resume) {
+    batch::logged_run before;
+    how.resume = must_find_last_run(given, plan_file, before, "--resume");
+    if (before.record.ending == run_ending::complete) {
+      throw refusal{exit_code::missing_input, "--resume: the last run of " +
+                                                  base::printable(given.plan) +
+                                                  " has come to its end; run it anew"};
+    }
+  }
+
+  interrupts signals;
+  static_cast<void>(process::become_subreaper());
+  how.finish = signals.finish();
+  how.stop = signals.stop();
+  const verbosity shown = given.quiet     ? verbosity::quiet
+                          : given.verbose ? verbosity::verbose
+                                          : verbosity::normal;
+  // JSON alone goes to standard output, so that it can be piped on.
+  const bool json_to_output = given.format == "json" && given.output.empty();
+  run_display display(json_to_output ? std::cerr : std::cout,
+                      json_to_output ? terminal{} : standard_output(),
+                      json_to_output && !given.verbose ? verbosity::quiet : shown);
+  how.on_event = [&](const run_event& event) { display.show(event); };
+  if (standard_output().interactive && !json_to_output) how.tick = std::chrono::milliseconds(100);
+  const run_report report = run(chosen, how);
+  display.close();
+
+  for (const std::string& warning : report.warnings) {
+    std::cerr << "weft run: warning: " << base::printable(warning) << '\n';
+  }
+  const std::string text = given.format == "json" ? to_json(report) : summary(report, shown);
+  if (!given.output.empty()) write_report(given, text);
+  if (json_to_output) {
+    std::cout << text;
+  } else if (shown != verbosity::quiet) {
+    std::cout << summary(report, shown) << next_steps(given, report);
+  }
+  std::cout.flush();
+  return exit_status(report, signals.signal());
+}
+
+int run_command(const options& given) {
+  // A reader that goes away, or a full disk, must not leave commands behind without a parent.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return run_plan(given);
+  } catch (const refusal& refused) {
+    std::cerr << "weft run: " << refused.message << '\n';
+    return refused.status;
+  } catch (const run_error& failed) {
+    std::cerr << "weft run: " << failed.what() << '\n';
+    return status_of(failed.kind());
+  } catch (const plan_error& failed) {
+    std::cerr << "weft run: " << base::printable_lines(failed.what()) << '\n';
+    return exit_code::bad_data;
+  } catch (const std::invalid_argument& failed) {
+    std::cerr << "weft run: " << failed.what() << '\n';
+    return exit_code::usage;
+  }
+}
+
+constexpr const char* epilogue = R"(A plan is a TOML file:
+  [plan]
+  name = "validate"
+  [[batch]]
+  id = "structure"
+  [[rule]]
+  id = "AR002"
+  batch = "structure"
+  after = ["AR001"]                     # rules or batches
+  command = ["./check.sh", "shards"]    # or shell = "...", or check = { exists = "README.md" }
+  timeout = "30s"
+With - as the plan, each line of standard input is a command.
+
+Rules begin as soon as what they come after has passed, the one with the most behind it first, by
+what rules took in earlier runs (.weft/profiles.json). .weft/runs has a log of every run.
+
+Ctrl-C lets running rules end, a second one kills them; --resume goes on later.
+
+Exit status: 0, 1 when a rule failed or was left out, 2 for wrong usage, 65 for a bad plan, 66 for
+a missing one, 73 and 74 when writing fails, 75 when the run still runs, 77 without permission,
+130 when interrupted.)";
+
+void add_selection(CLI::App& command, options& given) {
+  command.add_option("--only", given.wanted.only, "Rules that match, and what they come after")
+      ->option_text("GLOB");
+  command.add_option("--skip", given.wanted.skip, "Not the rules that match")->option_text("GLOB");
+  command.add_option("--tag", given.wanted.tags, "Rules with this tag, and what they come after")
+      ->option_text("TAG");
+  command.add_option("--shard", given.shard, "Part I of N of the rules, balanced by cost")
+      ->option_text("I/N");
+  CLI::Option* const resume =
+      command.add_flag("--resume", given.resume, "Go on with the last run, which was interrupted");
+  command.add_flag("--rerun-failed", given.rerun_failed, "What did not pass in the last run")
+      ->excludes(resume);
+}
+
+void add_scheduling(CLI::App& command, options& given) {
+  command.add_option("--workers,-j", given.workers, "Rules that run at once [CPUs]")
+      ->option_text("N")
+      ->check(whole_number(1, static_cast<int>(workers_max)));
+  command.add_option("--policy", given.policy, "Which ready rule goes first")
+      ->option_text("critical-path|stealing|largest-first|fifo [critical-path]")
+      ->check(CLI::IsMember({"critical-path", "stealing", "largest-first", "fifo"}));
+  CLI::Option* const barriers = command.add_flag(
+      "--barriers", given.barriers, "One batch after another, with workers by its size");
+  command.add_flag("--fixed", given.fixed, "With --barriers: all workers for every batch")
+      ->needs(barriers);
+  CLI::Option* const fail_fast =
+      command.add_flag("--fail-fast", given.fail_fast, "Begin nothing after a failure");
+  command
+      .add_flag("--keep-going", given.keep_going, "Run what does not depend on it (the default)")
+      ->excludes(fail_fast);
+  command.add_option("--timeout", given.timeout, "Stop everything after so long")
+      ->option_text("DURATION")
+      ->check(duration());
+  command.add_option("--load", given.load, "Begin nothing while so many threads want a CPU")
+      ->option_text("L")
+      ->check(decimal());
+  command.add_option("--memory", given.memory, "What running rules may need together")
+      ->option_text("SIZE [9/10 of what is free]")
+      ->check(size_in_bytes());
+}
+
+void add_files(CLI::App& command, options& given) {
+  command.add_flag("--no-profiling", given.no_profiling, "Neither use nor keep learned costs");
+  command.add_option("--profiles", given.profiles, "Where learned costs are")
+      ->option_text("FILE [.weft/profiles.json]");
+  command.add_option("--runs", given.runs, "Where the logs of runs are")
+      ->option_text("DIRECTORY [.weft/runs]");
+  command.add_option("--keep-runs", given.keep_runs, "How many logs are kept")
+      ->option_text("N [20]")
+      ->check(whole_number(1, 1'000'000));
+  command.add_flag("--dry-run", given.dry_run, "Show what would run, when, and for how long");
+  command.add_option("--format", given.format, "What the report is")
+      ->option_text("text|json [text]")
+      ->check(CLI::IsMember({"text", "json"}));
+  command.add_option("--output,-o", given.output, "Write the report to a file")
+      ->option_text("FILE");
+  CLI::Option* const quiet =
+      command.add_flag("--quiet,-q", given.quiet, "Show nothing but failures");
+  command.add_flag("-v,--verbose", given.verbose, "Show what every rule printed, and each batch")
+      ->excludes(quiet);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+  const auto given = std::make_shared<options>();
+  CLI::App& command = *app.add_subcommand(
+      "run", "Run the rules of a plan, each as soon as what it comes after has passed");
+  command.add_option("PLAN", given->plan, "Plan to run; - takes commands from standard input")
+      ->required()
+      ->option_text(" ");
+  add_scheduling(command, *given);
+  add_selection(command, *given);
+  add_files(command, *given);
+  command.footer(epilogue);
+  command.callback([given, &status] { status = run_command(*given); });
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,165 @@
+#include "run_summary.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <weft/base/units.hpp>
+#include <weft/base/utf8.hpp>
+
+namespace weft::cli {
+namespace {
+
+template <class... Value>
+std::string format(const char* pattern, Value... value) {
+  const int length = std::snprintf(nullptr, 0, pattern, value...);
+  std::string text(static_cast<std::size_t>(length) + 1, '\0');
+  std::snprintf(text.data(), text.size(), pattern, value...);
+  text.pop_back();
+  return text;
+}
+
+std::string counted(std::size_t number, const char* what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+std::string seconds(double value) { return format("%.3f s", value); }
+
+// Batches that have rules.
+std::size_t used_batches(const run_report& report) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      report.batches, [](const batch_report& batch) { return batch.rules > 0; }));
+}
+
+std::string name_of_batch(const batch_report& batch) {
+  return batch.id.empty() ? "(no batch)" : base::printable(batch.name);
+}
+
+std::string outcome_line(const run_report& report) {
+  std::string text = std::to_string(report.passed_count) + " passed";
+  std::string besides;
+  const auto add = [](std::string& to, std::size_t number, const char* what) {
+    if (number > 0) to += (to.empty() ? "" : ", ") + std::to_string(number) + " " + what;
+  };
+  add(besides, report.flaky_count, "flaky");
+  add(besides, report.warned_count, "with a warning");
+  if (!besides.empty()) text += " (" + besides + ")";
+  add(text, report.failed_count, "failed");
+  add(text, report.skipped_count, "skipped");
+  add(text, report.waiting_count, "not run");
+  return text;
+}
+
+// What the lower bound is made of, the largest part first said.
+std::string bound_reason(const run_report& report) {
+  const double shared = report.work / report.record.workers;
+  if (report.critical_path >= shared && report.critical_rules.size() > 1) {
+    return "the critical path of " + counted(report.critical_rules.size(), "rule") + "; work " +
+           seconds(report.work);
+  }
+  if (report.longest_rule >= shared) return "the longest rule; work " + seconds(report.work);
+  return "work " + seconds(report.work) + " on " + counted(report.record.workers, "worker") +
+         "; critical path " + seconds(report.critical_path);
+}
+
+std::string gap_line(const run_report& report) {
+  const double above = report.total_time - report.lower_bound;
+  std::string text = format("%.3f s above it (%.2f x)", std::max(0.0, above), report.gap);
+  const gap_parts& parts = report.gap_parts;
+  std::string why;
+  const auto add = [&](double part, const char* what) {
+    if (part >= 0.0005)
+      why += (why.empty() ? ": " : ", ") + std::string(what) + " " + seconds(part);
+  };
+  add(parts.dependency, "waiting for other rules");
+  add(parts.tail, "tail");
+  add(parts.admission, "admission");
+  add(parts.overhead, "overhead");
+  return text + why;
+}
+
+std::string batch_table(const run_report& report) {
+  std::size_t width = 4;
+  for (const batch_report& batch : report.batches) {
+    if (batch.rules > 0) width = std::max(width, name_of_batch(batch).size());
+  }
+  width = std::min<std::size_t>(width, 32);
+  const auto columns = static_cast<int>(width);
+  std::string text = format("%-5s  %-*s  %5s  %7s  %9s  %6s  %6s\n", "Batch", columns, "Name",
+                            "Rules", "Workers", "Time", "Util", "Steals");
+  for (std::size_t i = 0; i < report.batches.size(); ++i) {
+    const batch_report& batch = report.batches[i];
+    if (batch.rules == 0) continue;
+    text += format("%-5zu  %-*.*s  %5zu  %7u  %7.3f s  %5.1f%%  %6zu\n", i, columns, columns,
+                   name_of_batch(batch).c_str(), batch.rules, batch.workers, batch.seconds,
+                   batch.utilisation, batch.steals);
+  }
+  return text;
+}
+
+std::string batch_lines(const run_report& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.batches.size(); ++i) {
+    const batch_report& batch = report.batches[i];
+    if (batch.rules == 0) continue;
+    const std::string head = "[BATCH " + std::to_string(i) + "] ";
+    text += head + name_of_batch(batch) + "\n";
+    text += head + format("Rules: %zu, Workers: %u (base: %u)\n", batch.rules, batch.workers,
+                          report.record.workers);
+    text += head + "Estimated time: " + format("%.3fs\n", batch.predicted);
+    text += head +
+            format("Complete: %zu/%zu passed in %.3fs\n", batch.passed, batch.rules, batch.seconds);
+    text += head + format("Prediction error: %.1f%%\n", batch.prediction_error);
+    text += head + format("Work stolen: %zu tasks\n", batch.steals);
+    text += head + format("Worker utilization: %.1f%%\n", batch.utilisation);
+  }
+  return text;
+}
+
+// The failures once more: on a long run they have scrolled away.
+std::string failures(const run_report& report) {
+  constexpr std::size_t shown_max = 20;
+  std::string text;
+  std::size_t shown = 0;
+  for (const rule_record& rule : report.record.rules) {
+    if (!is_failure(rule.status) || ++shown > shown_max) continue;
+    const std::string message = base::printable(rule.message.substr(0, rule.message.find('\n')));
+    text += "  " + base::printable(rule.id) + (message.empty() ? "" : ": " + message) + "\n";
+  }
+  if (shown > shown_max) text += "  and " + std::to_string(shown - shown_max) + " more\n";
+  return text.empty() ? text : "Failed:\n" + text;
+}
+
+}  // namespace
+
+std::string summary(const run_report& report, verbosity how) {
+  const run_record& record = report.record;
+  std::string text;
+  if (how == verbosity::verbose) text += batch_lines(report);
+  text += "\n" + base::printable(record.plan) + ": " + counted(report.total_rules, "rule");
+  if (used_batches(report) > 1) text += " in " + std::to_string(used_batches(report)) + " batches";
+  text += ", " + outcome_line(report) + "\n";
+  if (report.total_rules == 0) return text + "Nothing to do.\n";
+  text += failures(report);
+  text += "\n";
+  const auto line = [&](const char* name, const std::string& value) {
+    text += format("%-12s ", name) + value + "\n";
+  };
+  line("Duration", seconds(report.total_time));
+  line("Lower bound", seconds(report.lower_bound) + ": " + bound_reason(report));
+  line("", gap_line(report));
+  std::string how_run =
+      counted(record.workers, "worker") + ", " + std::string(name_of(record.policy));
+  if (record.barriers) how_run += record.fixed ? ", barriers, fixed" : ", barriers";
+  how_run += report.mode == "adaptive_warm" ? ", learned costs" : ", costs not learned yet";
+  line("Workers", how_run);
+  line("Utilisation", format("%.1f %% (%.1f to %.1f, standard deviation %.1f points)",
+                             report.avg_worker_utilization, report.min_worker_utilization,
+                             report.max_worker_utilization, report.utilization_variance));
+  line("Steals", std::to_string(report.total_steals) +
+                     format(" (%.1f %% of the rules)", report.steal_percentage));
+  line("Prediction", format("off by %.1f %%", report.avg_prediction_error));
+  if (used_batches(report) > 1) text += "\n" + batch_table(report);
+  return text;
+}
+
+}  // namespace weft::cli
