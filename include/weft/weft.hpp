@@ -22,4 +22,11 @@
 #include <weft/core/when.hpp>
 #include <weft/exec/completion.hpp>
 #include <weft/exec/executor.hpp>
+#include <weft/process/supervisor.hpp>
 #include <weft/version.hpp>
+
+// Weft can be installed without the batch runner.
+#if __has_include(<weft/batch/runner.hpp>)
+#include <weft/batch/plan.hpp>
+#include <weft/batch/runner.hpp>
+#endif

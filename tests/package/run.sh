@@ -53,6 +53,15 @@ consume_installed() { # NAME PREFIX
   quietly g++ -std=c++20 -o "$work/$name-pkg-config" "$here/consumer/main.cpp" "${flags[@]}" \
     "-Wl,-rpath,$prefix/lib"
   expect_output "$work/$name-pkg-config"
+
+  configure "$name-batch" -DCMAKE_PREFIX_PATH="$prefix" -DWEFT_BATCH=ON
+  quietly cmake --build "$work/$name-batch"
+  read -r -a flags <<<"$(pkg-config --cflags --libs weft-batch)"
+  quietly g++ -std=c++20 -o "$work/$name-batch-pkg-config" "$here/consumer/batch.cpp" "${flags[@]}" \
+    "-Wl,-rpath,$prefix/lib"
+  for program in "$work/$name-batch/consumer" "$work/$name-batch-pkg-config"; do
+    [[ $(timeout 60 "$program") == "2 passed, 1 failed" ]] || fail "$program ran no plan"
+  done
   echo "package: $name: find_package, components and pkg-config work"
 }
 
