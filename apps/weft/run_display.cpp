@@ -93,6 +93,9 @@ void run_display::show(const run_event& event) {
       ++ended_;
       show_ended(event);
       break;
+    case kind::ending:
+      show_ending(event);
+      break;
     case kind::stage:
       break;
     case kind::tick:
@@ -103,6 +106,27 @@ void run_display::show(const run_event& event) {
 
 void run_display::close() {
   clear_bar();
+  out_.flush();
+}
+
+void run_display::show_ending(const run_event& event) {
+  if (how_ == verbosity::quiet) return;
+  clear_bar();
+  const std::string running = std::to_string(running_) + (running_ == 1 ? " rule" : " rules");
+  switch (event.record.ending) {
+    case run_ending::interrupted:
+      out_ << "Interrupted: " << running << " running, nothing more begins; Ctrl-C again kills\n";
+      break;
+    case run_ending::failed_fast:
+      out_ << "A rule failed: " << running << " running, nothing more begins\n";
+      break;
+    case run_ending::out_of_time:
+      out_ << "Out of time: " << running << " running, they are killed\n";
+      break;
+    case run_ending::none:
+    case run_ending::complete:
+      break;
+  }
   out_.flush();
 }
 

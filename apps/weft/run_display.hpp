@@ -26,6 +26,7 @@ class run_display {
 
  private:
   void show_ended(const run_event& event);
+  void show_ending(const run_event& event);
   void show_details(const rule_record& rule);
   void draw_bar(const run_event& event);
   void clear_bar();

@@ -88,7 +88,7 @@ void conductor::run() {
   dispatcher_.begin(now());
   note_skipped();
   note_stage();
-  offer_to_idle(launches);
+  look_at_clock(launches);
   lock.unlock();
   launch(launches);
   lock.lock();
@@ -98,7 +98,11 @@ void conductor::run() {
   if (log_ != nullptr) log_->done(record_.elapsed, record_.ending, record_.steal_attempts);
 }
 
-double conductor::now() const { return offset_ + seconds_of(clock::now() - begin_); }
+double conductor::at(clock::time_point moment) const {
+  return offset_ + seconds_of(moment - begin_);
+}
+
+double conductor::now() const { return at(clock::now()); }
 
 // Gives an idle lane its next rule. True if that is one for the lane's own thread to run; a command
 // goes to `launches`, for the caller to start when it has let the lock go.
@@ -201,8 +205,7 @@ void conductor::launch(unsigned index) {
   const node n = own.given.rule;
   const rule& r = plan_.rules()[n];
   const std::uint64_t turn = own.turn;
-  own.started = now();
-  if (log_ != nullptr) log_->started(own.started, n, index, record_.rules[n].attempts + 1);
+  if (log_ != nullptr) log_->started(now(), n, index, record_.rules[n].attempts + 1);
   process::limits allowed;
   allowed.timeout = r.timeout;
   const process::child_id child = supervisor_->start(
@@ -219,8 +222,9 @@ void conductor::command_ended(unsigned index, process::outcome&& ended) {
   {
     const std::lock_guard lock(mutex_);
     lane& own = lanes_[index];
+    const auto began = ended.how == process::ending::not_started ? clock::now() : ended.started;
     attempt made = attempt_of(std::move(ended), plan_.rules()[own.given.rule]);
-    made.start = own.started;
+    made.start = at(began);
     conclude(index, std::move(made));
     if (assign(index, launches)) call(index);
     offer_to_idle(launches);
@@ -337,8 +341,10 @@ void conductor::tell(run_event::kind what, std::size_t index) {
 }
 
 void conductor::begin_ending(run_ending why) {
-  if (record_.ending == run_ending::none) record_.ending = why;
+  if (record_.ending != run_ending::none) return;
+  record_.ending = why;
   dispatcher_.stop();
+  tell(run_event::kind::ending, 0);
   changed_.notify_all();
 }
 
@@ -433,12 +439,10 @@ void conductor::look_at_clock(std::vector<unsigned>& launches) {
 // At least what is left takes, if it takes what is expected.
 double conductor::remaining() const {
   double work = 0;
-  double longest = 0;
   for (node r = 0; r < graph_.rule_count(); ++r) {
     const rule_status status = record_.rules[r].status;
     if (has_run(status) || status == rule_status::skipped) continue;
     work += predictor_.seconds()[r];
-    longest = std::max(longest, predictor_.seconds()[r]);
   }
   for (const lane& each : lanes_) {
     if (!each.busy) continue;

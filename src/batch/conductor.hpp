@@ -72,6 +72,8 @@ class conductor {
     node rule;
   };
 
+  // Seconds since the beginning of the run.
+  [[nodiscard]] double at(clock::time_point moment) const;
   [[nodiscard]] double now() const;
   // With the lock held:
   bool assign(unsigned index, std::vector<unsigned>& launches);

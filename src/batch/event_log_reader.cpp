@@ -94,6 +94,7 @@ class replay {
     rule.earlier.push_back({.worker = event.at("worker"),
                             .start = event.at("start"),
                             .duration = event.at("duration")});
+    rule.attempts = static_cast<unsigned>(rule.earlier.size());
     moment(rule.earlier.back().start + rule.earlier.back().duration);
   }
 

@@ -59,6 +59,17 @@ loaded_profiles to_loaded(const std::string& path, parsed_profiles parsed) {
   return loaded;
 }
 
+// Whether a text that is no profile file may once have been one: it has the name of one, is empty
+// or NUL, or begins as we begin. Anything else is somebody's work and must not be moved: a slip
+// such as `--profiles plan.toml` would take it away.
+bool was_profile_file(const std::string& path, std::string_view text) {
+  constexpr std::string_view usual_name = "profiles.json";
+  constexpr std::string_view beginning = "{\n\"format\": \"weft-profiles\"";
+  const bool is_blank = text.find_first_not_of(std::string_view("\0 \t\r\n", 5)) == text.npos;
+  return path.ends_with(usual_name) || is_blank || text.starts_with('\0') ||
+         text.substr(0, beginning.size()) == beginning.substr(0, text.size());
+}
+
 // Must be unusable still when the lock is held: another process may have replaced it by then.
 result<parsed_profiles> read_or_move_aside(const durable_file& file, const durable_file::lock& held,
                                            const std::string& path,
@@ -68,6 +79,10 @@ result<parsed_profiles> read_or_move_aside(const durable_file& file, const durab
   if (!*text) return parsed_profiles();
   parsed_profiles parsed = parse((*text)->text);
   if (parsed.problem.empty() || is_newer(parsed)) return parsed;
+  if (!was_profile_file(path, (*text)->text)) {
+    return fail(error_kind::bad_data, printable(path) + " is not a profile file (" +
+                                          parsed.problem + "); name another one");
+  }
   auto aside = file.move_aside(held);
   if (!aside) return tl::unexpected(std::move(aside.error()));
   warnings.push_back(printable(path) + " is not a profile file (" + parsed.problem +
@@ -111,6 +126,9 @@ result<loaded_profiles> load_profiles(const std::string& path) {
   const auto moved = file->take_lock().and_then([&](const durable_file::lock& held) {
     return read_or_move_aside(*file, held, path, warnings);
   });
+  if (!moved && moved.error().kind == error_kind::bad_data) {
+    return tl::unexpected(moved.error());
+  }
   if (moved) {
     loaded_profiles loaded = to_loaded(path, *moved);
     loaded.warnings.insert(loaded.warnings.begin(), warnings.begin(), warnings.end());

@@ -133,6 +133,25 @@ bool in_child(const std::function<bool()>& body) {
 
 // --- The file ----------------------------------------------------------------------------------
 
+TEST_F(ProfileStore, AFileOfSomebodyElseIsRefusedAndNotMoved) {
+  for (const char* const text :
+       {"[[rule]]\nid = \"a\"\n", "{\"name\": \"a package\"}", "#!/bin/sh\n"}) {
+    directory_.write("precious.json", text);
+    const auto loaded = load_profiles(directory_.path("precious.json"));
+    ASSERT_FALSE(loaded) << text;
+    EXPECT_EQ(loaded.error().kind, error_kind::bad_data);
+    EXPECT_THAT(loaded.error().message, HasSubstr("precious.json is not a profile file"));
+    const auto added = add_to_profiles(directory_.path("precious.json"), one_sample("a"));
+    EXPECT_FALSE(added);
+    EXPECT_EQ(directory_.read("precious.json"), text);
+  }
+  // One that was ours once may have any name.
+  ASSERT_TRUE(save_profiles(directory_.path("costs"), one_sample("a")));
+  directory_.write("costs", directory_.read("costs").substr(0, 60));
+  EXPECT_TRUE(load_profiles(directory_.path("costs")));
+  EXPECT_TRUE(std::filesystem::exists(directory_.path("costs.corrupt-1")));
+}
+
 TEST_F(ProfileStore, AMissingFileIsEmptyAndNothingIsCreatedByReading) {
   const loaded_profiles loaded = load();
   EXPECT_TRUE(loaded.values.empty());

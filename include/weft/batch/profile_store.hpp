@@ -17,15 +17,15 @@ class file_version;
 //
 // A write is all or nothing and survives a crash: a temporary file of a random name beside it,
 // fsync, rename, fsync of the directory. Several processes may write at once: each adds what it
-// has seen to what is there, under a lock. A file that makes no sense is moved aside as
-// `<name>.corrupt-<n>` and the run goes on without it; an entry that makes none is left out. A file
-// of a newer version is read as far as it can be understood, and not written. Links are not
-// followed, and a file of another user is refused.
+// has seen to what is there, under a lock. A damaged file is moved aside as `<name>.corrupt-<n>`
+// and the run goes on without it; a file that never was one is refused; an entry that makes none is
+// left out. A file of a newer version is read as far as it can be understood, and not written.
+// Links are not followed, and a file of another user is refused.
 //
 // Sizes have a limit of 128 MB: beyond it the rules that have not run for longest are dropped.
 //
 // Errors: missing_input for what is not a file, no_permission, cannot_create, io_error; bad_data
-// for writing to a newer version.
+// for a file that never was one, and for writing to a newer version.
 
 // What reading gave, and what a user should be told about it.
 struct loaded_profiles {

@@ -25,7 +25,8 @@ struct run_event {
     repeated,  // an attempt of the rule failed; there will be another
     finished,
     skipped,
-    tick,  // nothing; some time has passed
+    ending,  // nothing more begins; the record says why
+    tick,    // nothing; some time has passed
   };
   kind what = kind::tick;
   std::size_t index = 0;
