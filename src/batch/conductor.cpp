@@ -81,6 +81,11 @@ void conductor::run() {
   std::vector<unsigned> launches;
   std::unique_lock lock(mutex_);
   tell(run_event::kind::began, 0);
+  if (has_local_rules_) {
+    for (unsigned index = 0; index < lanes_.size(); ++index) {
+      lanes_[index].thread = std::jthread([this, index] { lane_thread(index); });
+    }
+  }
   for (node r = 0; r < graph_.rule_count(); ++r) {
     const rule_status status = record_.rules[r].status;
     if (has_run(status)) dispatcher_.already_finished(r, lets_others_run(status));
@@ -148,13 +153,8 @@ void conductor::offer_to_idle(std::vector<unsigned>& launches) {
 }
 
 void conductor::call(unsigned index) {
-  lane& called = lanes_[index];
-  called.called = true;
-  if (called.thread.joinable()) {
-    called.wake.notify_one();
-  } else {
-    called.thread = std::jthread([this, index] { lane_thread(index); });
-  }
+  lanes_[index].called = true;
+  lanes_[index].wake.notify_one();
 }
 
 void conductor::lane_thread(unsigned index) {
@@ -165,7 +165,16 @@ void conductor::lane_thread(unsigned index) {
     if (!own.called) return;
     own.called = false;
     lock.unlock();
-    pool_->run([&] { work_here(index); });
+    bool entered = false;
+    try {
+      pool_->run([&] {
+        entered = true;
+        work_here(index);
+      });
+    } catch (...) {
+      if (entered) throw;
+      work_here(index);  // the pool of the user was shut down; the rule can do without
+    }
     lock.lock();
   }
 }

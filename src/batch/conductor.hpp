@@ -22,13 +22,16 @@
 
 namespace weft::batch {
 
+// Every command finds the id of its run in this variable, and its own in WEFT_RULE.
+inline constexpr const char* run_variable = "WEFT_RUN";
+
 // One run: the dispatcher under a lock, and those who ask it for work.
 //
 // A worker of the run is a lane, not a thread. A lane with a command waits in the supervisor, one
-// with a function or a check works in a thread of its own, made when first needed, as a guest of
-// the pool. Whoever ends a rule, be it the supervisor's thread or a lane's, takes the next for its
-// lane at once, without waking anybody, and hands work to lanes that are idle. The thread that
-// called run() keeps time: retries, time limits, load, interrupts.
+// with a function or a check works in a thread of its own, as a guest of the pool. Whoever ends a
+// rule, be it the supervisor's thread or a lane's, takes the next for its lane at once, without
+// waking anybody, and hands work to lanes that are idle. The thread that called run() keeps time:
+// retries, time limits, load, interrupts.
 class conductor {
  public:
   // `record` has the plan, and what an earlier part of the run has done. `log` may be null.

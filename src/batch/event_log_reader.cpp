@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <weft/batch/event_log.hpp>
+#include <weft/batch/runner.hpp>
 
 namespace weft::batch {
 namespace {
@@ -132,7 +133,9 @@ class replay {
 
   static unsigned positive(const json& value) {
     const auto number = value.get<unsigned>();
-    if (number == 0) throw wrong{"the number of workers is 0"};
+    if (number == 0 || number > workers_max) {
+      throw wrong{"the number of workers is " + std::to_string(number)};
+    }
     return number;
   }
 

@@ -12,6 +12,7 @@
 #include <weft/batch/event_log.hpp>
 #include <weft/batch/graph.hpp>
 #include <weft/batch/profile_store.hpp>
+#include <weft/process/marked.hpp>
 
 #include "batch/conductor.hpp"
 #include "batch/input_class.hpp"
@@ -178,6 +179,11 @@ run_report run(const plan& what, const run_options& given) {
     batch::logged_run earlier = earlier_part(options.resume, record);
     opened(batch::event_log::reopen(options.resume, earlier.complete_bytes));
     record = std::move(earlier.record);
+    // What a killed program has left running would run beside its own repetition.
+    if (const std::size_t killed = process::kill_marked(batch::run_variable, record.id)) {
+      warnings.push_back("killed " + std::to_string(killed) +
+                         " processes that the interrupted run had left running");
+    }
     record.workers = std::max(record.workers, options.workers);
     record.ending = run_ending::none;
     ++record.resumed;
