@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -139,25 +140,22 @@ void expect_matches(const plan& p, const options& given) {
   expect("--skip", given.wanted.skip, [](selection& s) -> auto& { return s.skip; });
 }
 
+// "2/4".
 batch::shard shard_of(const std::string& text) {
   batch::shard made;
-  const std::size_t slash = text.find('/');
-  try {
-    std::size_t used = 0;
-    made.index = std::stoul(text.substr(0, slash), &used);
-    const bool first_whole = used == slash;
-    made.count = std::stoul(text.substr(slash + 1), &used);
-    const bool fine = slash != std::string::npos && first_whole &&
-                      used == text.size() - slash - 1 && made.index >= 1 &&
-                      made.index <= made.count && made.count <= 10'000;
-    if (fine && std::isdigit(static_cast<unsigned char>(text[0])) != 0) return made;
-  } catch (const std::exception&) {  // no number: the message below
+  const char* const end = text.data() + text.size();
+  const auto index = std::from_chars(text.data(), end, made.index);
+  if (index.ec == std::errc{} && index.ptr != end && *index.ptr == '/') {
+    const auto count = std::from_chars(index.ptr + 1, end, made.count);
+    constexpr std::size_t most = 10'000;
+    const bool fits = made.index >= 1 && made.index <= made.count && made.count <= most;
+    if (count.ec == std::errc{} && count.ptr == end && fits) return made;
   }
   throw refusal{exit_code::usage, "--shard: expected I/N such as 2/4, with I from 1 to N, not " +
                                       base::printable(text)};
 }
 
-plan chosen_rules(plan whole, const options& given, const std::string& plan_file) {
+plan chosen_rules(const plan& whole, const options& given, const std::string& plan_file) {
   expect_matches(whole, given);
   batch::selection wanted = given.wanted;
   if (given.rerun_failed) {
@@ -224,10 +222,10 @@ int exit_status(const run_report& report, int signal) {
 
 int run_plan(const options& given) {
   const bool from_input = given.plan == "-";
-  plan whole = from_input ? must(batch::plan_of_commands(read_standard_input()))
-                          : must(batch::load_plan(given.plan));
+  const plan whole = from_input ? must(batch::plan_of_commands(read_standard_input()))
+                                : must(batch::load_plan(given.plan));
   const std::string plan_file = from_input ? "-" : absolute(given.plan);
-  const plan chosen = chosen_rules(std::move(whole), given, plan_file);
+  const plan chosen = chosen_rules(whole, given, plan_file);
   run_options how = to_run_options(given, plan_file);
   if (given.dry_run) {
     std::cout << describe_dry_run(chosen, how, given.format == "json");

@@ -1,8 +1,10 @@
 #include <weft/batch/runner.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <latch>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -45,6 +47,8 @@ class Runner : public ::testing::Test {
   std::mutex mutex_;
   std::vector<std::string> ran_;
 };
+
+constexpr int digits[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
 rule_status status_of(const run_report& report, std::string_view id) {
   return std::ranges::find(report.record.rules, id, &rule_record::id)->status;
@@ -281,6 +285,51 @@ TEST_F(Runner, EveryPolicyRunsEverythingOnce) {
       EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()).size(), 300U);
     }
   }
+}
+
+TEST_F(Runner, OneToThirtyTwoWorkersColdAndWarm) {
+  const test::temporary_directory directory;
+  for (const unsigned workers : {1U, 2U, 8U, 16U, 32U}) {
+    const std::string file = directory.path(std::to_string(workers) + ".profiles.json");
+    plan p;
+    for (int i = 0; i < 60; ++i) {
+      rule r = noting("r" + std::to_string(i));
+      if (i >= 4) r.after.push_back("r" + std::to_string(i / 4));
+      p.add(std::move(r));
+    }
+    for (const char* const mode : {"adaptive_cold", "adaptive_warm"}) {
+      const std::size_t before = ran().size();
+      const run_report report = run(p, {.workers = workers, .profiles = file});
+      EXPECT_EQ(report.mode, mode);
+      EXPECT_EQ(report.passed_count, 60U);
+      EXPECT_EQ(ran().size(), before + 60);
+      EXPECT_EQ(report.worker_stats.size(), workers);
+      EXPECT_GE(report.gap, 1.0 - 1e-9);
+    }
+  }
+}
+
+TEST_F(Runner, BatchesOfComputingAndWaitingRulesGetWorkersByTheirSize) {
+  plan p;
+  int number = 0;
+  for (const std::size_t size : {1U, 3U, 6U, 20U}) {
+    const std::string id = "batch of " + std::to_string(size);
+    p.add_batch({.id = id});
+    for (std::size_t i = 0; i < size; ++i) {
+      rule r{.id = "r" + std::to_string(number++), .batch = id};
+      if (i % 2 == 0) {
+        r.command = {"sleep", "0.01"};
+      } else {
+        r.run = [] { return std::accumulate(std::begin(digits), std::end(digits), 0) == 45; };
+      }
+      p.add(std::move(r));
+    }
+  }
+  const run_report report = run(p, {.workers = 8, .barriers = true});
+  EXPECT_TRUE(report.passed());
+  std::vector<unsigned> workers;
+  for (const batch_report& batch : report.batches) workers.push_back(batch.workers);
+  EXPECT_THAT(workers, ElementsAre(1, 2, 4, 8));
 }
 
 TEST_F(Runner, UnevenCostsMakeWorkersSteal) {
