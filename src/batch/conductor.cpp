@@ -61,6 +61,7 @@ conductor::~conductor() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
+    dispatcher_.stop();  // after an exception something may still run; nothing follows it
     for (lane& each : lanes_) each.wake.notify_one();
   }
   for (lane& each : lanes_) {
