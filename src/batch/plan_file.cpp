@@ -24,7 +24,7 @@ constexpr std::size_t problems_max = 20;
 
 using keys = std::span<const std::string_view>;
 constexpr std::array<std::string_view, 3> plan_keys = {"plan", "batch", "rule"};
-constexpr std::array<std::string_view, 1> header_keys = {"name"};
+constexpr std::array<std::string_view, 2> header_keys = {"name", "cwd"};
 constexpr std::array<std::string_view, 3> batch_keys = {"id", "name", "after"};
 constexpr std::array<std::string_view, 18> rule_keys = {
     "id",      "name",        "batch", "after", "command", "shell",  "check",  "cost", "timeout",
@@ -154,6 +154,15 @@ class reader {
     std::string name;
     read_text(table, "plan", "name", name);
     if (!name.empty()) plan_.set_name(name);
+    std::string cwd;
+    read_text(table, "plan", "cwd", cwd);
+    if (cwd.empty()) return;
+    if (cwd.find('\0') != std::string::npos) {
+      report(place_of(*table.get("cwd")), "plan", "cwd", "has a NUL byte");
+      return;
+    }
+    // An absolute one replaces the directory of the file.
+    plan_.set_directory((std::filesystem::path(plan_.directory()) / cwd).string());
   }
 
   void read_batch(const toml::table& table) {

@@ -245,6 +245,18 @@ TEST(PlanFile, AFileIsReadAndItsDirectoryIsWhereThingsHappen) {
   EXPECT_EQ(loaded->name(), "p");
 }
 
+TEST(PlanFile, ThePlanMaySayWhereItsRulesHappen) {
+  const auto directory_of = [](std::string_view cwd) {
+    return parse("[plan]\ncwd = \"" + std::string(cwd) + "\"\n")->directory();
+  };
+  EXPECT_EQ(directory_of("../.."), "dir/../..");
+  EXPECT_EQ(directory_of("/srv"), "/srv");
+  EXPECT_EQ(directory_of(""), "dir");
+  EXPECT_EQ(parse_plan("[plan]\ncwd = \"a\"\n", "plan.toml", "")->directory(), "a");
+  EXPECT_THAT(problems("[plan]\ncwd = 1\n"), HasSubstr("plan.toml:2:7: plan: cwd: must be a text"));
+  EXPECT_THAT(problems("[plan]\ncwd = \"a\\u0000\"\n"), HasSubstr("plan: cwd: has a NUL byte"));
+}
+
 TEST(PlanFile, WhatIsNoFileIsMissingInput) {
   const test::temporary_directory directory;
   for (const std::string& path : {directory.path("nothing"), directory.path()}) {

@@ -8,7 +8,8 @@
 
 namespace weft::batch {
 
-// Reads a plan from a TOML file. Commands and checks happen in the directory of the file.
+// Reads a plan from a TOML file. Commands and checks happen in the directory of the file, or in the
+// `cwd` of [plan], which is relative to it.
 //
 // Errors: missing_input, bad_data. The message has one line for each problem, up to twenty:
 // file:line:column, the key, what was expected, and for a misspelt key the nearest one.
