@@ -1,0 +1,7 @@
+#pragma once
+
+#include <cstddef>
+#include <istream>
+
+// How many words there are, with blanks between them.
+std::size_t count_words(std::istream& in);
