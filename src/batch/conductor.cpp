@@ -193,6 +193,7 @@ void conductor::work_here(unsigned index) {
       made.start = own.started;
       made.duration = now() - own.started;
       made.timed_out = own.late;
+      made.stopped = killing_ && !own.late && !made.passed;  // it was cut off: no result
       if (own.late) {
         made.passed = false;
         made.message = "timed out" + (made.message.empty() ? "" : ": " + made.message);

@@ -186,6 +186,18 @@ TEST_F(Runner, AskedToStopItTellsWhatRuns) {
   EXPECT_EQ(report.record.ending, run_ending::interrupted);
 }
 
+TEST_F(Runner, AFunctionThatGivesUpBecauseItIsStoppedCountsAsNotRun) {
+  std::stop_source stop;
+  plan p;
+  p.add({.id = "running", .run = [&](rule_context& context) {
+           stop.request_stop();
+           until_stopped(context);
+           return false;
+         }});
+  const run_report report = run(p, {.workers = 1, .stop = stop.get_token()});
+  EXPECT_EQ(status_of(report, "running"), rule_status::waiting);
+}
+
 TEST_F(Runner, OneRuleCanUseIdleWorkers) {
   plan p;
   p.add({.id = "wide", .run = [] {
