@@ -42,6 +42,8 @@ void write_plan(std::string& out, const run_record& run) {
     line.text("id", run.id);
     line.text("plan", run.plan);
     line.text("file", run.plan_file);
+    line.truth("partial", run.partial);
+    line.number("rules", run.rules.size());
     line.seconds("started", run.started);
     line.number("pid", ::getpid());
     line.number("workers", run.workers);
@@ -162,9 +164,17 @@ result<std::unique_ptr<event_log>> event_log::reopen(const std::string& path,
     return fail(kind_of(errno), "cannot open the event log \"" + path + "\": " + reason());
   }
   auto opened = std::make_unique<file>(descriptor, path);
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    return fail(error_kind::try_again,
-                "the run of \"" + path + "\" still runs; wait for its end or stop it");
+  const bool locked = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  auto found = read_run(path);
+  if (!found) return tl::unexpected<error>(found.error());
+  if (!locked) {
+    return fail(error_kind::try_again, "the run of \"" + path + "\" still runs, in process " +
+                                           std::to_string(found->pid) +
+                                           "; wait for its end or stop it");
+  }
+  // It may have gone on between the look at it and the lock; cutting it off would lose that.
+  if (found->complete_bytes != complete_bytes) {
+    return fail(error_kind::try_again, "the run of \"" + path + "\" has just ended; try again");
   }
   if (::ftruncate(descriptor, static_cast<off_t>(complete_bytes)) != 0) {
     return fail(error_kind::io_error, "cannot write the event log \"" + path + "\": " + reason());

@@ -22,6 +22,7 @@ struct wrong {
 class replay {
  public:
   run_record record;
+  int pid = 0;
 
   void apply(const json& event) {
     const auto name = event.at("event").get<std::string>();
@@ -52,6 +53,7 @@ class replay {
     } else if (name == "resume") {
       moment(event.at("t"));
       record.workers = std::max(record.workers, positive(event.at("workers")));
+      pid = event.value("pid", 0);
       ++record.resumed;
       record.ending = run_ending::none;
     } else if (name == "done") {
@@ -62,6 +64,9 @@ class replay {
     // An event of a later version says nothing to this one.
   }
 
+  // The plan was written out before the run was killed.
+  [[nodiscard]] bool has_whole_plan() const { return record.rules.size() >= rule_count_; }
+
  private:
   void begin(const json& event) {
     if (event.at("version").get<int>() > 1) {
@@ -71,6 +76,9 @@ class replay {
     record.id = event.at("id");
     record.plan = event.at("plan");
     record.plan_file = event.value("file", "");
+    record.partial = event.value("partial", false);
+    rule_count_ = event.value("rules", std::size_t{0});
+    pid = event.value("pid", 0);
     record.started = event.at("started");
     record.workers = positive(event.at("workers"));
     record.policy = policy_of(event.at("policy"));
@@ -159,6 +167,8 @@ class replay {
     return one_of(
         value, {cost_source::profile, cost_source::hint, cost_source::similar, cost_source::guess});
   }
+
+  std::size_t rule_count_ = 0;
 };
 
 }  // namespace
@@ -191,7 +201,12 @@ result<logged_run> read_run(const std::string& path) {
   if (played.record.id.empty()) {
     return fail(error_kind::bad_data, path + ":1: this is no event log: it does not say which run");
   }
-  return logged_run{.record = std::move(played.record), .complete_bytes = begin};
+  if (!played.has_whole_plan()) {
+    return fail(error_kind::bad_data,
+                path + ": ends within the plan; nothing had begun, so run it anew");
+  }
+  return logged_run{
+      .record = std::move(played.record), .complete_bytes = begin, .pid = played.pid};
 }
 
 }  // namespace weft::batch

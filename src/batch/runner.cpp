@@ -56,6 +56,7 @@ run_record planned(const plan& what, const batch::graph& shape, const run_option
   record.id = batch::new_run_id(record.started);
   record.plan = what.name();
   record.plan_file = options.plan_file;
+  record.partial = options.partial;
   record.workers = options.workers;
   record.policy = options.policy;
   record.barriers = options.barriers;

@@ -1,6 +1,7 @@
 #include <weft/batch/event_log.hpp>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -116,11 +117,11 @@ TEST_F(EventLog, CutOffAnywhereItIsReadUpToTheLastWholeLine) {
   write_all();
   std::ifstream in(path_, std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  const std::size_t first_line = whole.find('\n') + 1;
+  const std::size_t plan_end = whole.find("{\"event\":\"stage\"");
   for (std::size_t length = 0; length <= whole.size(); ++length) {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << whole.substr(0, length);
     const auto read = read_run(path_);
-    if (length < first_line) {
+    if (length < plan_end) {  // nothing had begun
       ASSERT_FALSE(read.has_value()) << length;
       EXPECT_EQ(read.error().kind, error_kind::bad_data);
       continue;
@@ -154,6 +155,23 @@ TEST_F(EventLog, ALogWhoseRunStillRunsIsNotReopened) {
   const auto second = event_log::reopen((*log)->path(), 0);
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().kind, error_kind::try_again);
+  EXPECT_THAT(second.error().message,
+              HasSubstr("still runs, in process " + std::to_string(::getpid())));
+}
+
+TEST_F(EventLog, ALogThatHasGrownSinceItWasReadIsNotCutOff) {
+  std::size_t read_bytes = 0;
+  {
+    auto log = event_log::create(directory_.path(), sample_run());
+    ASSERT_TRUE(log.has_value());
+    path_ = (*log)->path();
+    read_bytes = read_run(path_)->complete_bytes;
+    (*log)->skipped(1.25, 1, "a");
+  }
+  const auto again = event_log::reopen(path_, read_bytes);
+  ASSERT_FALSE(again.has_value());
+  EXPECT_EQ(again.error().kind, error_kind::try_again);
+  EXPECT_EQ(read_run(path_)->record.rules[1].status, rule_status::skipped);
 }
 
 TEST_F(EventLog, WhatMakesNoSenseIsRefusedWithItsLine) {

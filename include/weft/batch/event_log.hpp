@@ -14,7 +14,7 @@ namespace weft::batch {
 // What a reader needs to know of the run is in it, also when the run was killed: the plan first,
 // then what happened.
 //
-//   run     version, id, plan, file, started, pid, workers, policy, barriers, fixed
+//   run     version, id, plan, file, partial, rules, started, pid, workers, policy, barriers, fixed
 //   batch   id, name, after
 //   rule    id, name, batch, after, weight, fingerprint, predicted, source
 //   stage   t, batch, workers                            with barriers: a batch begins
@@ -23,7 +23,7 @@ namespace weft::batch {
 //   end     rule, status, ready, held, start, duration, worker, stolen_from, attempts, exit_code,
 //           signal, peak_rss, cpu, message, output
 //   skip    t, rule, cause
-//   resume  t, workers                                   the run goes on in another process
+//   resume  t, pid, workers                              the run goes on in another process
 //   done    t, ending, steal_attempts
 //
 // `rule` is the place in the plan, counted from 0, and `t` seconds since the beginning, without the
@@ -39,7 +39,8 @@ class event_log {
   // no_permission.
   [[nodiscard]] static result<std::unique_ptr<event_log>> create(const std::string& directory,
                                                                  const run_record& run);
-  // Goes on with a log, after what is complete in it. Errors: try_again while its run still runs.
+  // Goes on with a log, after what is complete in it. Errors: try_again while its run still runs,
+  // or when it has written more than `complete_bytes` since that was found out.
   [[nodiscard]] static result<std::unique_ptr<event_log>> reopen(const std::string& path,
                                                                  std::size_t complete_bytes);
   ~event_log();
@@ -70,6 +71,7 @@ class event_log {
 struct logged_run {
   run_record record;
   std::size_t complete_bytes = 0;  // without a last line that was cut off
+  int pid = 0;                     // the process that wrote it last
 };
 
 // Errors: missing_input, no_permission; bad_data with the line.

@@ -61,6 +61,7 @@ struct run_options {
   std::string log_directory = {};
   std::size_t logs_kept = 20;
   std::string plan_file = {};  // for the log
+  bool partial = false;        // for the log: the plan is a part of that file
   // A log to go on with, of the same plan: what has ended in it does not run again.
   std::string resume = {};
 
