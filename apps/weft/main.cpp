@@ -9,8 +9,10 @@
 #include "profile.hpp"
 #include "run.hpp"
 #include "simulate.hpp"
+#include "standard_streams.hpp"
 
 int main(int argc, char** argv) {
+  weft::cli::occupy_standard_descriptors();
   int status = weft::cli::exit_code::ok;
   CLI::App app("Weft runs work on the cores you really have.", "weft");
   app.set_version_flag("--version", "weft " WEFT_VERSION);

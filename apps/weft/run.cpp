@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +27,7 @@
 #include "interrupt.hpp"
 #include "run_display.hpp"
 #include "run_summary.hpp"
+#include "standard_streams.hpp"
 #include "terminal.hpp"
 
 namespace weft::cli {
@@ -79,15 +79,6 @@ run_policy policy_of(const std::string& name) {
     if (name_of(each) == name) return each;
   }
   return run_policy::fifo;
-}
-
-std::string read_standard_input() {
-  std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-  if (std::cin.bad()) {
-    throw refusal{exit_code::missing_input,
-                  "cannot read the commands from standard input; give it a file or a pipe"};
-  }
-  return text;
 }
 
 std::string absolute(const std::string& path) {
@@ -222,8 +213,8 @@ int exit_status(const run_report& report, int signal) {
 
 int run_plan(const options& given) {
   const bool from_input = given.plan == "-";
-  const plan whole = from_input ? must(batch::plan_of_commands(read_standard_input()))
-                                : must(batch::load_plan(given.plan));
+  const plan whole = from_input ? must(batch::plan_of_commands(must(read_standard_input())))
+                          : must(batch::load_plan(given.plan));
   const std::string plan_file = from_input ? "-" : absolute(given.plan);
   const plan chosen = chosen_rules(whole, given, plan_file);
   run_options how = to_run_options(given, plan_file);
@@ -268,7 +259,6 @@ int run_plan(const options& given) {
   } else if (shown != verbosity::quiet) {
     std::cout << summary(report, shown) << next_steps(given, report);
   }
-  std::cout.flush();
   return exit_status(report, signals.signal());
 }
 
@@ -279,7 +269,10 @@ int run_command(const options& given) {
   std::signal(SIGCHLD,
               SIG_DFL);  // whoever started us may ignore it, and then no child has a status
   try {
-    return run_plan(given);
+    const int status = run_plan(given);
+    if (finish_standard_output()) return status;
+    std::cerr << "weft run: cannot write to standard output; --output FILE writes the report\n";
+    return exit_code::io_error;
   } catch (const refusal& refused) {
     std::cerr << "weft run: " << refused.message << '\n';
     return refused.status;
