@@ -1,8 +1,10 @@
 #include <exception>
 #include <iostream>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 
+#include <weft/base/utf8.hpp>
 #include <weft/version.hpp>
 
 #include "exit_code.hpp"
@@ -10,6 +12,7 @@
 #include "run.hpp"
 #include "simulate.hpp"
 #include "standard_streams.hpp"
+#include "unexpected.hpp"
 
 int main(int argc, char** argv) {
   weft::cli::occupy_standard_descriptors();
@@ -22,9 +25,14 @@ int main(int argc, char** argv) {
     weft::cli::add_profile(app, status);
     weft::cli::add_simulate(app, status);
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    std::cerr << weft::cli::explain_unexpected(app);
+    return weft::cli::exit_code::usage;
   } catch (const CLI::ParseError& stop) {
     // Help and version come this way too, and are no errors.
-    const int code = app.exit(stop);
+    std::ostringstream problem;
+    const int code = app.exit(stop, std::cout, problem);
+    std::cerr << weft::base::printable_lines(problem.str());
     return code == 0 ? weft::cli::exit_code::ok : weft::cli::exit_code::usage;
   } catch (const std::exception& problem) {
     std::cerr << "weft: " << problem.what() << '\n';
