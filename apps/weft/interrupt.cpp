@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <iostream>
 #include <system_error>
 
 namespace weft::cli {
@@ -53,8 +54,14 @@ void interrupts::listen() {
       const std::lock_guard lock(mutex_);
       signal_ = number;
     }
-    if (number != SIGINT || finish_.stop_requested()) stop_.request_stop();
+    const bool at_once = number != SIGINT || finish_.stop_requested();
+    if (at_once) stop_.request_stop();
     finish_.request_stop();
+    if (!at_once) {
+      // On a terminal a bar may stand in this line.
+      std::cerr << (isatty(STDERR_FILENO) == 1 ? "\n" : "")
+                << "weft: finishing what runs; interrupt again to kill it\n";
+    }
   }
 }
 
