@@ -49,4 +49,28 @@ CLI::Validator decimal() {
   return {problem, ""};
 }
 
+std::optional<batch::shard> parse_shard(std::string_view text) {
+  const auto number = [](std::string_view digits) -> std::size_t {
+    std::size_t value = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, value);
+    return error == std::errc{} && stop == end ? value : 0;
+  };
+  constexpr std::size_t count_max = 10'000;
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const batch::shard part = {.index = number(text.substr(0, slash)),
+                             .count = number(text.substr(slash + 1))};
+  const bool fine = part.index >= 1 && part.index <= part.count && part.count <= count_max;
+  return fine ? std::optional(part) : std::nullopt;
+}
+
+CLI::Validator shard() {
+  const auto problem = [](const std::string& text) -> std::string {
+    if (parse_shard(text)) return {};
+    return "expected I/N such as 2/4, with I from 1 to N and N up to 10000, not " + text;
+  };
+  return {problem, ""};
+}
+
 }  // namespace weft::cli

@@ -1,6 +1,11 @@
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include <CLI/CLI.hpp>
+
+#include <weft/batch/select.hpp>
 
 namespace weft::cli {
 
@@ -15,5 +20,9 @@ namespace weft::cli {
 
 // A number of 0 or more.
 [[nodiscard]] CLI::Validator decimal();
+
+// "2/4": the second of four parts. Nothing if it is something else.
+[[nodiscard]] std::optional<batch::shard> parse_shard(std::string_view text);
+[[nodiscard]] CLI::Validator shard();
 
 }  // namespace weft::cli

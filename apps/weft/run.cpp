@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -10,7 +9,9 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/base/units.hpp>
@@ -33,6 +34,8 @@
 namespace weft::cli {
 namespace {
 
+constexpr const char* default_runs = ".weft/runs";
+
 struct options {
   std::string plan;
   unsigned workers = 0;
@@ -45,7 +48,7 @@ struct options {
   std::string policy = "critical-path";
   bool no_profiling = false;
   std::string profiles = ".weft/profiles.json";
-  std::string runs = ".weft/runs";
+  std::string runs = default_runs;
   unsigned keep_runs = 20;
   std::string timeout;
   double load = 0;
@@ -131,19 +134,18 @@ void expect_matches(const plan& p, const options& given) {
   expect("--skip", given.wanted.skip, [](selection& s) -> auto& { return s.skip; });
 }
 
-// "2/4".
-batch::shard shard_of(const std::string& text) {
-  batch::shard made;
-  const char* const end = text.data() + text.size();
-  const auto index = std::from_chars(text.data(), end, made.index);
-  if (index.ec == std::errc{} && index.ptr != end && *index.ptr == '/') {
-    const auto count = std::from_chars(index.ptr + 1, end, made.count);
-    constexpr std::size_t most = 10'000;
-    const bool fits = made.index >= 1 && made.index <= made.count && made.count <= most;
-    if (count.ec == std::errc{} && count.ptr == end && fits) return made;
+// The rules of the plan but those that an earlier run had and `wanted` says yes to.
+template <class Wanted>
+std::vector<std::string> all_but(const plan& whole, const run_record& before, Wanted wanted) {
+  std::set<std::string_view> kept;
+  for (const rule_record& rule : before.rules) {
+    if (wanted(rule)) kept.insert(rule.id);
   }
-  throw refusal{exit_code::usage, "--shard: expected I/N such as 2/4, with I from 1 to N, not " +
-                                      base::printable(text)};
+  std::vector<std::string> others;
+  for (const rule& each : whole.rules()) {
+    if (!kept.contains(each.id)) others.push_back(each.id);
+  }
+  return others;
 }
 
 plan chosen_rules(const plan& whole, const options& given, const std::string& plan_file) {
@@ -152,14 +154,29 @@ plan chosen_rules(const plan& whole, const options& given, const std::string& pl
   if (given.rerun_failed) {
     batch::logged_run before;
     must_find_last_run(given, plan_file, before, "--rerun-failed");
-    for (const rule_record& rule : before.record.rules) {
-      if (lets_others_run(rule.status)) wanted.done.push_back(rule.id);
-    }
+    wanted.done = all_but(whole, before.record, [](const rule_record& rule) {
+      return !lets_others_run(rule.status);
+    });
   }
   plan chosen = batch::select(whole, wanted);
   if (given.shard.empty()) return chosen;
   const std::string profiles = given.no_profiling ? "" : given.profiles;
-  return batch::select(chosen, shard_of(given.shard), batch::expected_costs(chosen, profiles));
+  return batch::select(chosen, *parse_shard(given.shard), batch::expected_costs(chosen, profiles));
+}
+
+// What the run that is to go on had of the plan, whatever it was chosen by; its log goes to `log`.
+plan rules_to_resume(const plan& whole, const options& given, const std::string& plan_file,
+                     std::string& log) {
+  batch::logged_run before;
+  log = must_find_last_run(given, plan_file, before, "--resume");
+  if (before.record.ending == run_ending::complete) {
+    throw refusal{exit_code::missing_input, "--resume: the last run of " +
+                                                base::printable(given.plan) +
+                                                " has come to its end; run it anew"};
+  }
+  if (!before.record.partial) return whole;
+  const auto any = [](const rule_record&) { return true; };
+  return batch::select(whole, {.done = all_but(whole, before.record, any)});
 }
 
 run_options to_run_options(const options& given, const std::string& plan_file) {
@@ -194,7 +211,8 @@ void write_report(const options& given, const std::string& text) {
 
 // What the user can do now.
 std::string next_steps(const options& given, const run_report& report) {
-  const std::string command = "weft run " + base::printable(given.plan);
+  std::string command = "weft run " + base::printable(given.plan);
+  if (given.runs != default_runs) command += " --runs " + base::printable(given.runs);
   if (report.record.ending != run_ending::complete && report.waiting_count > 0) {
     return "\nTo go on where it ended:  " + command + " --resume\n";
   }
@@ -216,22 +234,14 @@ int run_plan(const options& given) {
   const plan whole = from_input ? must(batch::plan_of_commands(must(read_standard_input())))
                           : must(batch::load_plan(given.plan));
   const std::string plan_file = from_input ? "-" : absolute(given.plan);
-  const plan chosen = chosen_rules(whole, given, plan_file);
   run_options how = to_run_options(given, plan_file);
+  const plan chosen = given.resume ? rules_to_resume(whole, given, plan_file, how.resume)
+                                   : chosen_rules(whole, given, plan_file);
+  how.partial = chosen.rules().size() < whole.rules().size();
   if (given.dry_run) {
     std::cout << describe_dry_run(chosen, how, given.format == "json");
     return exit_code::ok;
   }
-  if (given.resume) {
-    batch::logged_run before;
-    how.resume = must_find_last_run(given, plan_file, before, "--resume");
-    if (before.record.ending == run_ending::complete) {
-      throw refusal{exit_code::missing_input, "--resume: the last run of " +
-                                                  base::printable(given.plan) +
-                                                  " has come to its end; run it anew"};
-    }
-  }
-
   interrupts signals;
   static_cast<void>(process::become_subreaper());
   how.finish = signals.finish();
@@ -266,8 +276,6 @@ int run_command(const options& given) {
   // A reader that goes away, or a full disk, must not leave commands behind without a parent.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  std::signal(SIGCHLD,
-              SIG_DFL);  // whoever started us may ignore it, and then no child has a status
   try {
     const int status = run_plan(given);
     if (finish_standard_output()) return status;
@@ -311,16 +319,23 @@ a missing one, 73 and 74 when writing fails, 75 when the run still runs, 77 with
 130 when interrupted.)";
 
 void add_selection(CLI::App& command, options& given) {
-  command.add_option("--only", given.wanted.only, "Rules that match, and what they come after")
-      ->option_text("GLOB");
-  command.add_option("--skip", given.wanted.skip, "Not the rules that match")->option_text("GLOB");
-  command.add_option("--tag", given.wanted.tags, "Rules with this tag, and what they come after")
-      ->option_text("TAG");
-  command.add_option("--shard", given.shard, "Part I of N of the rules, balanced by cost")
-      ->option_text("I/N");
+  // A run that goes on has its rules already.
   CLI::Option* const resume =
       command.add_flag("--resume", given.resume, "Go on with the last run, which was interrupted");
   command.add_flag("--rerun-failed", given.rerun_failed, "What did not pass in the last run")
+      ->excludes(resume);
+  command.add_option("--only", given.wanted.only, "Rules that match, and what they come after")
+      ->option_text("GLOB")
+      ->excludes(resume);
+  command.add_option("--skip", given.wanted.skip, "Not the rules that match")
+      ->option_text("GLOB")
+      ->excludes(resume);
+  command.add_option("--tag", given.wanted.tags, "Rules with this tag, and what they come after")
+      ->option_text("TAG")
+      ->excludes(resume);
+  command.add_option("--shard", given.shard, "Part I of N of the rules, balanced by cost")
+      ->option_text("I/N")
+      ->check(shard())
       ->excludes(resume);
 }
 
