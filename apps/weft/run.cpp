@@ -154,9 +154,8 @@ plan chosen_rules(const plan& whole, const options& given, const std::string& pl
   if (given.rerun_failed) {
     batch::logged_run before;
     must_find_last_run(given, plan_file, before, "--rerun-failed");
-    wanted.done = all_but(whole, before.record, [](const rule_record& rule) {
-      return !lets_others_run(rule.status);
-    });
+    wanted.done = all_but(whole, before.record,
+                          [](const rule_record& rule) { return !lets_others_run(rule.status); });
   }
   plan chosen = batch::select(whole, wanted);
   if (given.shard.empty()) return chosen;
@@ -232,7 +231,7 @@ int exit_status(const run_report& report, int signal) {
 int run_plan(const options& given) {
   const bool from_input = given.plan == "-";
   const plan whole = from_input ? must(batch::plan_of_commands(must(read_standard_input())))
-                          : must(batch::load_plan(given.plan));
+                                : must(batch::load_plan(given.plan));
   const std::string plan_file = from_input ? "-" : absolute(given.plan);
   run_options how = to_run_options(given, plan_file);
   const plan chosen = given.resume ? rules_to_resume(whole, given, plan_file, how.resume)
@@ -299,6 +298,7 @@ int run_command(const options& given) {
 constexpr const char* epilogue = R"(A plan is a TOML file:
   [plan]
   name = "validate"
+  cwd = "../.."                         # where rules happen, if not beside the file
   [[batch]]
   id = "structure"
   [[rule]]

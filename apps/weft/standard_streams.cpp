@@ -31,9 +31,9 @@ result<std::string> read_standard_input() {
     } else if (count == 0) {
       return text;
     } else if (errno != EINTR) {
-      return fail(error_kind::missing_input, "cannot read standard input: " +
-                                                 std::generic_category().message(errno) +
-                                                 "; give it a file or a pipe");
+      return fail(error_kind::missing_input,
+                  "cannot read standard input: " + std::generic_category().message(errno) +
+                      "; give it a file or a pipe");
     }
   }
 }

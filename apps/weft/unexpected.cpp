@@ -43,7 +43,8 @@ std::string explain_unexpected(const CLI::App& app) {
   const std::vector<std::string> rest = app.remaining(true);
   const auto option = std::ranges::find_if(rest, is_option);
   const bool wants_option = option != rest.end();
-  const std::vector<std::string> known = wants_option ? options_of(*command) : commands_of(*command);
+  const std::vector<std::string> known =
+      wants_option ? options_of(*command) : commands_of(*command);
   std::string given = wants_option ? *option : rest.front();
   if (wants_option) given.resize(std::min(given.size(), given.find('=')));
 

@@ -205,8 +205,7 @@ result<logged_run> read_run(const std::string& path) {
     return fail(error_kind::bad_data,
                 path + ": ends within the plan; nothing had begun, so run it anew");
   }
-  return logged_run{
-      .record = std::move(played.record), .complete_bytes = begin, .pid = played.pid};
+  return logged_run{.record = std::move(played.record), .complete_bytes = begin, .pid = played.pid};
 }
 
 }  // namespace weft::batch

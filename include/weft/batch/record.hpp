@@ -108,7 +108,7 @@ struct run_record {
   std::string plan;
   std::string plan_file = {};
   bool partial = false;  // rules of the plan file were left out, as asked
-  double started = 0;  // seconds since 1970
+  double started = 0;    // seconds since 1970
   unsigned workers = 1;
   run_policy policy = run_policy::critical_path;
   bool barriers = false;
