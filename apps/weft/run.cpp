@@ -275,6 +275,8 @@ int run_command(const options& given) {
   // A reader that goes away, or a full disk, must not leave commands behind without a parent.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGCHLD,
+              SIG_DFL);  // whoever started us may ignore it, and then no child has a status
   try {
     const int status = run_plan(given);
     if (finish_standard_output()) return status;

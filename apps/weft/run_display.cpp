@@ -114,9 +114,6 @@ void run_display::show_ending(const run_event& event) {
   clear_bar();
   const std::string running = std::to_string(running_) + (running_ == 1 ? " rule" : " rules");
   switch (event.record.ending) {
-    case run_ending::interrupted:
-      out_ << "Interrupted: " << running << " running, nothing more begins; Ctrl-C again kills\n";
-      break;
     case run_ending::failed_fast:
       out_ << "A rule failed: " << running << " running, nothing more begins\n";
       break;
@@ -125,6 +122,7 @@ void run_display::show_ending(const run_event& event) {
       break;
     case run_ending::none:
     case run_ending::complete:
+    case run_ending::interrupted:  // whoever caught the signal has said so
       break;
   }
   out_.flush();
