@@ -3,7 +3,8 @@
 import os
 from dataclasses import dataclass
 
-LIBRARIES = ["serial", "weft", "tbb", "stdpar", "openmp", "gnu", "rayon", "threads"]
+LIBRARIES = ["serial", "weft", "tbb", "stdpar", "openmp", "gnu", "rayon", "threads",
+             "bare", "parallel", "xargs", "make", "ninja", "ctest"]
 USABLE = len(os.sched_getaffinity(0))
 
 
@@ -14,16 +15,21 @@ class Work:
     libs: tuple = ("serial", "weft", "tbb", "openmp", "rayon")
     threads: tuple = tuple(sorted({1, 2, USABLE}))
     # Where the programs are: bin/<program>_<lib>, or for Rayon `bin/rayon <program>`. By default the work's name.
-    # Several programs share one table, a column each.
+    # Several programs share one table, a column each. A program `<name>.py` is in bench/ and measures programs that
+    # exist; its first argument is the library.
     program: str = ""
     programs: tuple = ()
     # Which instance of its problem the program is to run, where it has several.
     instance: str = ""
+    # Several instances share one table, a line each, as works `<name>_<instance>`.
+    instances: tuple = ()
     # (program, suffix of the work): more strategies in the same table, lib `threads`, work `<name>_<suffix>`.
     variants: tuple = ()
     # Metric that is compared with serial code.
     key: str = "time"
-    # The last column, where there is serial code: "serial / time" is a speed-up, "time / serial" a price.
+    # The line that the others are compared with, by its library or instance.
+    reference: str = "serial"
+    # The last column, where there is that line: "serial / time" is a speed-up, "time / serial" a price.
     ratio: str = "serial / time"
     # Programs that only wait may run at the same time.
     concurrent: bool = False
@@ -31,13 +37,14 @@ class Work:
     fixed_threads: bool = False
     # At most so many repetitions, for works that take long and vary little. 0: as many as asked for.
     repetitions_max: int = 0
+    repetitions_quick: int = 0
     note: str = ""
 
 
 # Everything else is better when it is less.
 MORE_IS_BETTER = {"rate", "utilisation", "share"}
 # Properties of the measurement or of another column: nobody wins by them.
-NEVER_BEST = {"timer", "join", "workers"}
+NEVER_BEST = {"timer", "join", "workers", "bound"}
 
 FORKING = ("weft", "tbb", "openmp", "rayon")
 
@@ -137,6 +144,31 @@ EXECUTOR = [mapped(i) for i in ("1us,10^2", "1us,10^4", "1us,10^6", "10us,10^2",
     reached("memory", "items that read 8 MB"),
 ]
 
-SUITES = {"core": CORE, "parallel": PARALLEL, "executor": EXECUTOR}
+BATCH = [
+    Work("skewed", "40 commands that sleep, 13.5 s in all, quick: a fifth; the longest, 2.5 s, is listed last",
+         libs=("weft", "ctest", "ninja", "make", "xargs", "parallel"), threads=(2, 8), program="batch.py",
+         instance="skewed", repetitions_max=3, repetitions_quick=2,
+         note="bound: max(longest, sum / workers); gap: time / bound. cold: the first run; warm: the second, where a runner\n"
+              "remembers the first; hinted: the first run of a plan that says what each command takes."),
+    Work("source_batches", "384 rules in 9 batches that sleep 12 ms in the median; the mean of 20 seeds, quick: 3",
+         libs=("weft",), threads=(8,), fixed_threads=True, program="batch_source_batches", concurrent=True,
+         instances=("fifo", "fifo_table", "largest_first", "stealing", "critical_path"), reference="fifo",
+         ratio="time / fifo", repetitions_max=3, repetitions_quick=2,
+         note="The first four end a batch before the next begins; fifo_table and stealing with fewer workers for small\n"
+              "batches. critical_path only waits for dependencies. gap: time / max(critical path, work / workers)."),
+    Work("true", "/bin/true 10,000 times, quick: 1,000; milliseconds a command",
+         libs=("bare", "weft", "ninja", "make", "xargs", "ctest", "parallel"), threads=(2,), program="batch.py",
+         instance="true", reference="bare", ratio="time / bare", repetitions_max=3, repetitions_quick=2,
+         note="bare: posix_spawn, a pipe, wait4 and nothing else. weft, ctest, ninja and parallel catch output, too;\n"
+              "make and xargs do not. ctest and parallel run a thousand, quick: 200."),
+    Work("inprocess", "100,000 rules without a body, quick: 10,000; makespan / rules, without and with an event log",
+         libs=("weft",), threads=(1, 2), program="batch_inprocess"),
+    Work("plan", "100,000 rules, quick: 10,000, each after one other: made and checked",
+         libs=("weft",), threads=(1,), fixed_threads=True, program="batch_plan"),
+    Work("profiling", "10,000 rules of 1 ms of computing, quick: 2,000; without and with profiles and event log",
+         libs=("weft",), threads=(2,), program="batch_profiling", repetitions_max=3, repetitions_quick=2),
+]
+
+SUITES = {"core": CORE, "parallel": PARALLEL, "executor": EXECUTOR, "batch": BATCH}
 # Without --quick and --repetitions.
-REPETITIONS = {"core": 7, "parallel": 9, "executor": 7}
+REPETITIONS = {"core": 7, "parallel": 9, "executor": 7, "batch": 5}
