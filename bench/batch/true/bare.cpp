@@ -1,5 +1,6 @@
-// What starting commands costs at least: so many in flight, each with a pipe for its output, read
-// until its end, waited for with what it has used. Nothing is remembered and nobody is on watch.
+// What starting commands costs one thread at least: so many in flight, each with a pipe for its
+// output, read until its end, waited for with what it has used. Nothing is remembered and nobody is
+// on watch.
 //
 //   batch_true_bare COUNT IN_FLIGHT PROGRAM
 
