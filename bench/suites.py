@@ -158,7 +158,7 @@ BATCH = [
               "batches. critical_path only waits for dependencies. gap: time / max(critical path, work / workers)."),
     Work("true", "/bin/true 10,000 times, quick: 1,000; milliseconds a command",
          libs=("bare", "threads", "weft", "ninja", "make", "xargs", "ctest", "parallel"), threads=(2,), program="batch.py",
-         instance="true", reference="bare", ratio="time / bare", repetitions_max=3, repetitions_quick=2,
+         instance="true", reference="bare", ratio="time / bare", repetitions_max=5, repetitions_quick=2,
          note="bare: posix_spawn, a pipe, wait4 and nothing else, from one thread; threads: the same from two. weft, ctest,\n"
               "ninja and parallel catch output, too; make and xargs do not. ctest and parallel run 1,000, quick: 200."),
     Work("inprocess", "100,000 rules without a body, quick: 10,000; makespan / rules, without and with an event log",
