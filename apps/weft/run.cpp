@@ -157,6 +157,7 @@ plan chosen_rules(const plan& whole, const options& given, const std::string& pl
     wanted.done = all_but(whole, before.record,
                           [](const rule_record& rule) { return !lets_others_run(rule.status); });
   }
+  if (wanted.empty() && given.shard.empty()) return whole;
   plan chosen = batch::select(whole, wanted);
   if (given.shard.empty()) return chosen;
   const std::string profiles = given.no_profiling ? "" : given.profiles;

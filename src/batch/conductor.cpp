@@ -241,6 +241,7 @@ void conductor::command_ended(unsigned index, process::outcome&& ended) {
     offer_to_idle(launches);
   }
   launch(launches);
+  if (log_ != nullptr) log_->flush();  // the end of the command, if no start took it along
 }
 
 // A lane's rule has ended, for good or until it is tried again.
@@ -300,7 +301,7 @@ void conductor::finish(lane& ended, rule_record& rule, attempt&& made) {
   if (rule.status != rule_status::flaky) rule.message = std::move(made.message);
   rule.output = std::move(made.output);
   learn(n, made, rule.status);
-  if (log_ != nullptr) log_->finished(n, rule, is_command(planned));
+  if (log_ != nullptr) log_->finished(n, rule);
   dispatcher_.finished(n, lets_others_run(rule.status), now());
   tell(run_event::kind::finished, n);
   note_skipped();

@@ -216,8 +216,8 @@ void event_log::repeated(std::size_t rule, const attempt_record& attempt,
   });
 }
 
-void event_log::finished(std::size_t rule, const rule_record& record, bool at_once) {
-  file_->append(at_once, [&](std::string& out) {
+void event_log::finished(std::size_t rule, const rule_record& record) {
+  file_->append(false, [&](std::string& out) {
     json_line line(out);
     line.text("event", "end");
     line.number("rule", rule);

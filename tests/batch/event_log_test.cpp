@@ -66,7 +66,7 @@ class EventLog : public ::testing::Test {
     (*log)->stage(0.0, 0, 1);
     (*log)->started(0.5, 0, 3, 1);
     (*log)->repeated(0, {.worker = 2, .start = 0.5, .duration = 0.25}, "exit code 1");
-    (*log)->finished(0, finished_a(run.rules[0]), false);
+    (*log)->finished(0, finished_a(run.rules[0]));
     (*log)->skipped(1.25, 1, "a");
     (*log)->done(1.5, run_ending::complete, {1, 2, 3, 4});
     return run;
@@ -228,9 +228,11 @@ TEST_F(EventLog, AFullDiskEndsTheLogAndNotTheRun) {
   ::getrlimit(RLIMIT_FSIZE, &before);
   const rlimit small{.rlim_cur = 2000, .rlim_max = before.rlim_max};
   ::setrlimit(RLIMIT_FSIZE, &small);
-  for (int i = 0; i < 100; ++i) (*log)->finished(0, finished_a(sample_run().rules[0]), true);
+  for (int i = 0; i < 100; ++i) (*log)->finished(0, finished_a(sample_run().rules[0]));
+  (*log)->flush();
   ::setrlimit(RLIMIT_FSIZE, &before);
-  (*log)->finished(0, finished_a(sample_run().rules[0]), true);  // must not leave a hole
+  (*log)->finished(0, finished_a(sample_run().rules[0]));
+  (*log)->flush();  // must not leave a hole
   ASSERT_TRUE((*log)->problem().has_value());
   EXPECT_THAT(*(*log)->problem(), HasSubstr("File too large"));
   EXPECT_TRUE(read_run((*log)->path()).has_value());

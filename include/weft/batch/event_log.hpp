@@ -50,8 +50,8 @@ class event_log {
   void stage(double t, std::size_t batch, unsigned workers);
   void started(double t, std::size_t rule, unsigned worker, unsigned attempt);
   void repeated(std::size_t rule, const attempt_record& attempt, const std::string& message);
-  // `at_once`: it was a command.
-  void finished(std::size_t rule, const rule_record& record, bool at_once);
+  // Is written together with what follows, or by flush(), or a little later.
+  void finished(std::size_t rule, const rule_record& record);
   void skipped(double t, std::size_t rule, const std::string& cause);
   void resumed(double t, unsigned workers);
   void done(double t, run_ending ending, const std::vector<std::uint64_t>& steal_attempts);

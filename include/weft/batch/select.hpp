@@ -15,6 +15,11 @@ struct selection {
   std::vector<std::string> tags = {};  // as `only`, for rules that have one of these tags
   std::vector<std::string> skip = {};  // not these; what comes after them does not wait for them
   std::vector<std::string> done = {};  // as `skip`, but ids and no patterns
+
+  // Everything is wanted.
+  [[nodiscard]] bool empty() const noexcept {
+    return only.empty() && tags.empty() && skip.empty() && done.empty();
+  }
 };
 
 // The plan with the wanted rules alone. Batches stay, also those without rules. What a pattern
