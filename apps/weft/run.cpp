@@ -95,7 +95,12 @@ std::optional<std::string> last_run(const options& given, const std::string& pla
                                     batch::logged_run& read) {
   for (const std::string& path : batch::list_runs(given.runs)) {
     auto logged = batch::read_run(path);
-    if (!logged || logged->record.plan_file != plan_file) continue;
+    if (!logged) {
+      std::cerr << "weft run: warning: left out: " << base::printable(logged.error().message)
+                << '\n';
+      continue;
+    }
+    if (logged->record.plan_file != plan_file) continue;
     read = std::move(*logged);
     return path;
   }

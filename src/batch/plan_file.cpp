@@ -405,9 +405,17 @@ class reader {
   std::unordered_map<std::string, positions> where_;
 };
 
-// Characters that mean something to a shell. A line without any is the same with and without one.
-bool needs_shell(std::string_view line) {
-  return line.find_first_of("|&;<>()$`\\\"'*?[]#~=%!{}^\n") != std::string_view::npos;
+// Whether a line means something else to a shell than to us: it has a character that does, or its
+// first word is no program.
+bool needs_shell(std::string_view line, std::string_view first_word) {
+  constexpr std::array<std::string_view, 37> shell_words = {
+      "!",        ".",        ":",       "alias", "bg",     "break", "case",   "cd",
+      "command",  "continue", "do",      "eval",  "exec",   "exit",  "export", "fc",
+      "fg",       "for",      "getopts", "hash",  "if",     "jobs",  "local",  "read",
+      "readonly", "return",   "set",     "shift", "source", "times", "trap",   "type",
+      "ulimit",   "umask",    "unset",   "until", "while"};
+  return line.find_first_of("|&;<>()$`\\\"'*?[]#~=%!{}^\n") != std::string_view::npos ||
+         std::ranges::find(shell_words, first_word) != shell_words.end();
 }
 
 std::vector<std::string> split_words(std::string_view line) {
@@ -467,7 +475,7 @@ result<plan> plan_of_commands(std::string_view text) {
     if (const unsigned before = times[r.id]++; before > 0) {
       r.id += " #" + std::to_string(before + 1);
     }
-    if (needs_shell(line)) {
+    if (needs_shell(line, words[0])) {
       r.shell = std::string(line);
     } else {
       r.command = words;

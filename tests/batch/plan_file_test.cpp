@@ -279,6 +279,14 @@ TEST(CommandLines, EachLineIsARuleOfItsOwn) {
   EXPECT_TRUE(find_problems(*made).empty());
 }
 
+TEST(CommandLines, WhatOnlyAShellKnowsIsLeftToIt) {
+  const auto made = plan_of_commands("exit 4\ncd sub\nexitable 4\n");
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ(made->rules()[0].shell, "exit 4");
+  EXPECT_EQ(made->rules()[1].shell, "cd sub");
+  EXPECT_THAT(made->rules()[2].command, ElementsAre("exitable", "4"));
+}
+
 TEST(CommandLines, ALineThatComesAgainGetsANumber) {
   const auto made = plan_of_commands("true\ntrue\ntrue");
   ASSERT_TRUE(made.has_value());
