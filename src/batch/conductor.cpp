@@ -219,8 +219,11 @@ void conductor::launch(unsigned index) {
   if (log_ != nullptr) log_->started(now(), n, index, record_.rules[n].attempts + 1);
   process::limits allowed;
   allowed.timeout = r.timeout;
+  process::command what = command_of(r, plan_.directory());
+  what.env.emplace_back(rule_variable, r.id);
+  what.env.emplace_back(run_variable, record_.id);
   const process::child_id child = supervisor_->start(
-      command_of(r, plan_.directory()), allowed,
+      what, allowed,
       [this, index](process::outcome ended) { command_ended(index, std::move(ended)); });
   const std::lock_guard lock(mutex_);
   if (own.turn != turn || !own.busy) return;  // it has ended already

@@ -22,8 +22,10 @@
 
 namespace weft::batch {
 
-// Every command finds the id of its run in this variable, and its own in WEFT_RULE.
+// Every command finds the ids of its run and of its rule in these variables. By the first it is
+// known when the program that started it is dead.
 inline constexpr const char* run_variable = "WEFT_RUN";
+inline constexpr const char* rule_variable = "WEFT_RULE";
 
 // One run: the dispatcher under a lock, and those who ask it for work.
 //

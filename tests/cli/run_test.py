@@ -612,6 +612,10 @@ class Plans(RunTest):
         self.run_plan("[plan]\ncwd = 'sub/inner'\n" + rules(shell("c", "touch there")))
         self.assertTrue((self.folder / "sub/inner/there").exists())
 
+    def test_a_command_finds_its_rule_and_its_run_in_its_environment(self):
+        report = self.run_plan(rules(shell("a b", 'echo "$WEFT_RULE,$WEFT_RUN" >names')))
+        self.assertEqual((self.folder / "names").read_text(), f"a b,{report['run']}\n")
+
     def test_a_timeout_kills_the_rule_and_what_it_started(self):
         plan = rules(shell("a", "sleep 1000 & echo $! >child; wait", 'timeout = "300ms"'))
         report = self.run_plan(plan, status=1)
@@ -867,6 +871,18 @@ class Signals(RunTest):
         self.let_go()
         child.communicate(timeout=WATCHDOG)
         self.assertEqual(child.returncode, 0)
+
+    def test_what_a_killed_program_left_running_is_killed_before_its_rule_runs_again(self):
+        child, rule_pid = self.start()
+        child.kill()
+        child.wait(WATCHDOG)
+        self.assertTrue(is_alive(rule_pid))
+        child, _ = self.start("--resume")
+        self.assertFalse(is_alive(rule_pid))
+        self.let_go()
+        _, warnings = child.communicate(timeout=WATCHDOG)
+        self.assertIn("that the interrupted run had left running", warnings)
+        self.assertEqual(self.lines_of("ran"), ["before", "slow", "slow", "after"])
 
     def test_a_part_of_a_plan_is_resumed_as_that_part(self):
         child, _ = self.start("--only", "slow")
