@@ -34,6 +34,18 @@ error_kind kind_of(int problem) {
                                                                    : error_kind::cannot_create;
 }
 
+constexpr std::string_view id_digits = "0123456789abcdefghijklmnopqrstuv";
+
+// As new_run_id() makes them. Others may keep files of the same extension in the directory, and
+// these must be neither read nor removed.
+bool is_run_id(std::string_view text) {
+  constexpr std::string_view shape = "dddddddd-dddddd.ddd-xxxx";
+  return std::ranges::equal(text, shape, [](char c, char wanted) {
+    if (wanted == 'd') return c >= '0' && c <= '9';
+    return wanted == 'x' ? id_digits.find(c) != id_digits.npos : c == wanted;
+  });
+}
+
 void write_plan(std::string& out, const run_record& run) {
   {
     json_line line(out);
@@ -142,13 +154,15 @@ result<std::unique_ptr<event_log>> event_log::create(const std::string& director
   std::filesystem::create_directories(directory, failed);
   if (failed) {
     return fail(kind_of(failed.value()), "cannot make the directory \"" + directory +
-                                             "\" for the event log: " + failed.message());
+                                             "\" for the event log: " + failed.message() +
+                                             "; make it, or name another directory");
   }
   const std::string path = directory + "/" + run.id + ".jsonl";
   const int descriptor =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (descriptor < 0) {
-    return fail(kind_of(errno), "cannot make the event log \"" + path + "\": " + reason());
+    return fail(kind_of(errno), "cannot make the event log \"" + path + "\": " + reason() +
+                                    "; correct that, or name another directory");
   }
   // Held as long as the run lives: this is how a resumption knows.
   ::flock(descriptor, LOCK_EX | LOCK_NB);
@@ -278,7 +292,11 @@ std::vector<std::string> list_runs(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code ignored;  // no directory: no runs
   for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-    if (entry.path().extension() == ".jsonl") found.push_back(entry.path().string());
+    const std::filesystem::path& path = entry.path();
+    if (path.extension() != ".jsonl" || !is_run_id(path.stem().string())) continue;
+    if (std::filesystem::is_regular_file(entry.symlink_status(ignored))) {
+      found.push_back(path.string());
+    }
   }
   std::ranges::sort(found, std::greater<>{});
   return found;
@@ -302,12 +320,11 @@ std::string new_run_id(double seconds_since_1970) {
   const std::size_t length = std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
   const auto millis =
       static_cast<unsigned>((seconds_since_1970 - static_cast<double>(whole)) * 1e3);
-  constexpr std::string_view digits = "0123456789abcdefghijklmnopqrstuv";
   std::string id(text, length);
   (id += '.') += std::to_string(1000 + millis % 1000).substr(1);
   id += '-';
   std::random_device random;
-  for (int i = 0; i < 4; ++i) id += digits[random() % digits.size()];
+  for (int i = 0; i < 4; ++i) id += id_digits[random() % id_digits.size()];
   return id;
 }
 

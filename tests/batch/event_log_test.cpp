@@ -1,6 +1,7 @@
 #include <weft/batch/event_log.hpp>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -200,14 +201,28 @@ TEST_F(EventLog, WhatMakesNoSenseIsRefusedWithItsLine) {
 TEST_F(EventLog, OldLogsAreForgottenAndTheNewestKept) {
   for (int i = 0; i < 5; ++i) {
     run_record run = sample_run();
-    run.id = "run" + std::to_string(i);
+    run.id = new_run_id(i);
     ASSERT_TRUE(event_log::create(directory_.path(), run).has_value());
   }
   forget_old_runs(directory_.path(), 2);
   const auto left = list_runs(directory_.path());
   ASSERT_EQ(left.size(), 2U);
-  EXPECT_THAT(left[0], HasSubstr("run4"));
-  EXPECT_THAT(left[1], HasSubstr("run3"));
+  EXPECT_THAT(left[0], HasSubstr("19700101-000004.000-"));
+  EXPECT_THAT(left[1], HasSubstr("19700101-000003.000-"));
+}
+
+TEST_F(EventLog, WhatIsNoLogIsNeitherListedNorForgotten) {
+  const std::string id = new_run_id(0);
+  const std::vector<std::string> others = {"/measurements.jsonl", "/x" + id + ".jsonl",
+                                           "/" + id + "-copy.jsonl", "/" + id + ".json"};
+  for (const std::string& name : others) std::ofstream(directory_.path() + name) << "precious";
+  const std::string pipe = directory_.path() + "/" + new_run_id(1) + ".jsonl";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(list_runs(directory_.path()), ::testing::IsEmpty());
+  forget_old_runs(directory_.path(), 0);
+  for (const std::string& name : others) {
+    EXPECT_TRUE(std::filesystem::exists(directory_.path() + name)) << name;
+  }
 }
 
 TEST_F(EventLog, ALinkInItsPlaceIsNotFollowed) {

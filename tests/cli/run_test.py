@@ -711,6 +711,13 @@ class Choosing(RunTest):
             self.weft("plan.toml", "--keep-runs", "2")
         self.assertEqual(len(self.logs()), 2)
 
+    def test_files_that_are_no_logs_stay(self):
+        self.write(rules(rule("a")))
+        for number in range(5):
+            self.write("{}", f"data/{number}.jsonl")
+        self.weft("plan.toml", "--runs", "data", "--keep-runs", "1")
+        self.assertEqual(len(list((self.folder / "data").glob("?.jsonl"))), 5)
+
 
 class Profiles(RunTest):
     FILE = ".weft/profiles.json"

@@ -77,7 +77,7 @@ struct logged_run {
 // Errors: missing_input, no_permission; bad_data with the line.
 [[nodiscard]] result<logged_run> read_run(const std::string& path);
 
-// The logs in a directory, newest first.
+// The logs in a directory, newest first. Only files that are named after a run count as one.
 [[nodiscard]] std::vector<std::string> list_runs(const std::string& directory);
 
 // Deletes all but the newest `kept` logs of runs that do not run any more.
