@@ -14,11 +14,22 @@
 #include <system_error>
 
 namespace weft::cli {
+namespace {
+
+// As nohup does, and a shell for what it runs in the background: who does so means it.
+bool is_ignored(int number) {
+  struct sigaction now{};
+  return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
+}  // namespace
 
 interrupts::interrupts() {
   sigset_t caught;
   sigemptyset(&caught);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&caught, number);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    if (!is_ignored(number)) sigaddset(&caught, number);
+  }
   pthread_sigmask(SIG_BLOCK, &caught, nullptr);
   descriptor_ = signalfd(-1, &caught, SFD_CLOEXEC);
   quit_ = eventfd(0, EFD_CLOEXEC);

@@ -7,8 +7,8 @@
 namespace weft::cli {
 
 // Turns signals into requests, in a thread of its own. The first SIGINT asks to finish what runs,
-// the second, and SIGTERM and SIGHUP at once, to stop it. Must exist before other threads do: they
-// inherit that these signals are not for them.
+// the second, and SIGTERM and SIGHUP at once, to stop it. One that was ignored stays ignored. Must
+// exist before other threads do: they inherit that these signals are not for them.
 class interrupts {
  public:
   interrupts();

@@ -811,9 +811,14 @@ class Signals(RunTest):
             self.pipes[name] = os.open(self.folder / name, os.O_RDWR)
             self.addCleanup(os.close, self.pipes[name])
 
-    def start(self, *arguments):
+    def start(self, *arguments, ignored=()):
+        def set_signals():  # whoever runs the tests may ignore some
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
+
         child = subprocess.Popen(
             [WEFT, "run", "plan.toml", *arguments],
+            preexec_fn=set_signals,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -870,6 +875,16 @@ class Signals(RunTest):
             self.assertEqual(child.returncode, 128 + number)
             self.assertFalse(is_alive(rule_pid))
         self.assertEqual(set(statuses(self.resume()).values()), {"passed"})
+
+    def test_a_signal_that_is_ignored_from_the_beginning_stays_ignored(self):
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        child, _ = self.start(ignored=numbers)
+        for number in numbers:
+            child.send_signal(number)
+        self.let_go()
+        text, problems = child.communicate(timeout=WATCHDOG)
+        self.assertEqual((child.returncode, problems), (0, ""))
+        self.assertIn("3 rules, 3 passed", text)
 
     def test_a_run_that_runs_cannot_be_resumed(self):
         child, _ = self.start()
