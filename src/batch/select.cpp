@@ -113,8 +113,8 @@ plan select(const plan& from, const shard& part, std::span<const double> cost) {
 std::vector<double> expected_costs(const plan& of, const std::string& profiles_file) {
   loaded_profiles known;
   if (!profiles_file.empty()) {
-    // A file that cannot be used is reported when the run reads it.
-    if (auto loaded = load_profiles(profiles_file)) known = std::move(*loaded);
+    // Only a look: a file that cannot be used is reported, and set aside, when the run reads it.
+    if (auto read = read_profiles(profiles_file)) known = std::move(*read);
   }
   std::vector<std::string> classes;
   for (const rule& r : of.rules()) classes.push_back(input_class(r, of.directory()));

@@ -246,6 +246,12 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertEqual([row["id"] for row in self.again("--dry-run")["rules"]], ["a", "b"])
         self.assertEqual(sorted(os.listdir(self.folder)), ["plan.toml"])
 
+    def test_a_dry_run_leaves_a_damaged_profile_file_alone(self):
+        self.write(rules(rule("a")))
+        self.write("{", ".weft/profiles.json")
+        self.assertEqual(self.weft("plan.toml", "--dry-run").returncode, 0)
+        self.assertEqual(os.listdir(self.folder / ".weft"), ["profiles.json"])
+
     def test_help(self):
         done = self.weft("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -738,6 +744,12 @@ class Profiles(RunTest):
                 self.assertIn(".corrupt-", done.stderr)
                 self.assertEqual((self.folder / f"{self.FILE}.corrupt-{number}").read_bytes(), text)
                 self.assertIn('"a"', (self.folder / self.FILE).read_text())
+
+    def test_a_part_of_a_plan_tells_of_a_damaged_file_too(self):
+        self.write("garbage", self.FILE)
+        done = self.weft("plan.toml", "--shard", "1/1")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("and learning starts anew", done.stderr)
 
     def test_a_file_of_a_newer_version_is_read_only(self):
         newer = json.dumps({"format": "weft-profiles", "version": 2, "profiles": {}})
