@@ -150,7 +150,9 @@ std::string summary(const run_report& report, verbosity how) {
   std::string how_run =
       counted(record.workers, "worker") + ", " + std::string(name_of(record.policy));
   if (record.barriers) how_run += record.fixed ? ", barriers, fixed" : ", barriers";
-  how_run += report.mode == "adaptive_warm" ? ", learned costs" : ", costs not learned yet";
+  // The mode of a fixed run says nothing about its costs.
+  if (report.mode == "adaptive_warm") how_run += ", learned costs";
+  if (report.mode == "adaptive_cold") how_run += ", costs not learned yet";
   line("Workers", how_run);
   line("Utilisation", format("%.1f %% (%.1f to %.1f, standard deviation %.1f points)",
                              report.avg_worker_utilization, report.min_worker_utilization,

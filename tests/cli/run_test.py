@@ -252,6 +252,12 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertEqual(self.weft("plan.toml", "--dry-run").returncode, 0)
         self.assertEqual(os.listdir(self.folder / ".weft"), ["profiles.json"])
 
+    def test_a_fixed_run_does_not_say_that_costs_are_not_learned(self):
+        self.write(rules(rule("a")))
+        for _ in range(2):
+            done = self.weft("plan.toml", "--barriers", "--fixed", "--workers", "1")
+        self.assertIn("1 worker, critical-path, barriers, fixed\n", done.stdout)
+
     def test_help(self):
         done = self.weft("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
