@@ -8,7 +8,6 @@
 #include <iostream>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include <weft/batch/profile_store.hpp>
 
 #include "exit_code.hpp"
+#include "show.hpp"
 
 namespace weft::cli {
 namespace {
@@ -122,13 +122,6 @@ line line_of(const row& shown) {
           std::to_string(p.failures)};
 }
 
-// Columns that a text takes, if each character takes one.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
-  }));
-}
-
 void print_table(const std::vector<row>& rows) {
   std::vector<line> lines{
       {"rule", "class", "n", "estimate", "p50", "p90", "min", "max", "sd", "peak RSS", "failures"}};
@@ -212,10 +205,6 @@ int report_written(const result<batch::written_profiles>& written, const std::st
   warn(*written);
   std::cout << done << '\n';
   return finish_output();
-}
-
-std::string counted(std::size_t count, const std::string& thing) {
-  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
 struct merge_options {

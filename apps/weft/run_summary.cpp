@@ -6,6 +6,8 @@
 #include <weft/base/units.hpp>
 #include <weft/base/utf8.hpp>
 
+#include "show.hpp"
+
 namespace weft::cli {
 namespace {
 
@@ -16,10 +18,6 @@ std::string format(const char* pattern, Value... value) {
   std::snprintf(text.data(), text.size(), pattern, value...);
   text.pop_back();
   return text;
-}
-
-std::string counted(std::size_t number, const char* what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
 std::string seconds(double value) { return format("%.3f s", value); }
@@ -80,18 +78,18 @@ std::string gap_line(const run_report& report) {
 std::string batch_table(const run_report& report) {
   std::size_t width = 4;
   for (const batch_report& batch : report.batches) {
-    if (batch.rules > 0) width = std::max(width, name_of_batch(batch).size());
+    if (batch.rules > 0) width = std::max(width, width_of(name_of_batch(batch)));
   }
   width = std::min<std::size_t>(width, 32);
-  const auto columns = static_cast<int>(width);
-  std::string text = format("%-5s  %-*s  %5s  %7s  %9s  %6s  %6s\n", "Batch", columns, "Name",
-                            "Rules", "Workers", "Time", "Util", "Steals");
+  std::string text =
+      "Batch  " + fitted("Name", width) +
+      format("  %5s  %7s  %9s  %6s  %6s\n", "Rules", "Workers", "Time", "Util", "Steals");
   for (std::size_t i = 0; i < report.batches.size(); ++i) {
     const batch_report& batch = report.batches[i];
     if (batch.rules == 0) continue;
-    text += format("%-5zu  %-*.*s  %5zu  %7u  %7.3f s  %5.1f%%  %6zu\n", i, columns, columns,
-                   name_of_batch(batch).c_str(), batch.rules, batch.workers, batch.seconds,
-                   batch.utilisation, batch.steals);
+    text += format("%-5zu  ", i) + fitted(name_of_batch(batch), width) +
+            format("  %5zu  %7u  %7.3f s  %5.1f%%  %6zu\n", batch.rules, batch.workers,
+                   batch.seconds, batch.utilisation, batch.steals);
   }
   return text;
 }

@@ -252,6 +252,15 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertEqual(self.weft("plan.toml", "--dry-run").returncode, 0)
         self.assertEqual(os.listdir(self.folder / ".weft"), ["profiles.json"])
 
+    def test_names_of_batches_may_have_any_letters_and_the_table_stays_straight(self):
+        names = ("x", "Gr\u00f6\u00dfe", "\u00e9" * 40)
+        plan = "".join(f'[[batch]]\nid = "{i}"\nname = "{name}"\n' for i, name in enumerate(names))
+        plan += rules(*(rule(f"r{i}", "shell = ':'", f'batch = "{i}"') for i in range(len(names))))
+        done = self.weft(self.write(plan))
+        table = done.stdout[done.stdout.index("Batch  Name") :].splitlines()
+        self.assertEqual(len({len(line) for line in table}), 1, table)
+        self.assertIn("\u00e9" * 32 + " ", done.stdout)
+
     def test_a_fixed_run_does_not_say_that_costs_are_not_learned(self):
         self.write(rules(rule("a")))
         for _ in range(2):
