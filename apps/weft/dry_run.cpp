@@ -6,11 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include <weft/base/topology.hpp>
 #include <weft/base/units.hpp>
 #include <weft/base/utf8.hpp>
 #include <weft/batch/schedule.hpp>
 #include <weft/batch/select.hpp>
+
+#include "show.hpp"
 
 namespace weft::cli {
 namespace {
@@ -27,9 +28,9 @@ std::string as_text(const plan& p, const batch::schedule& s, const batch::costs&
                   s.rules[i].worker);
     text += line + base::printable(p.rules()[i].id) + "\n";
   }
-  return text + "\n" + std::to_string(p.rules().size()) + " rules on " + std::to_string(workers) +
-         " workers would take about " + format_duration(s.makespan) +
-         "; no schedule takes less than " + format_duration(bound) + ".\n";
+  return text + "\n" + counted(p.rules().size(), "rule") + " on " + counted(workers, "worker") +
+         " would take about " + format_duration(s.makespan) + "; no schedule takes less than " +
+         format_duration(bound) + ".\n";
 }
 
 std::string json_of(const plan& p, const batch::schedule& s, const batch::costs& cost, double bound,
@@ -53,7 +54,7 @@ std::string json_of(const plan& p, const batch::schedule& s, const batch::costs&
 std::string describe_dry_run(const plan& p, const run_options& how, bool as_json) {
   const batch::graph shape(p);
   const batch::costs cost = batch::expected_costs(p, how.profiles);
-  const unsigned workers = how.workers == 0 ? base::usable_cpus() : how.workers;
+  const unsigned workers = how.workers == 0 ? default_workers() : how.workers;
   std::vector<batch::demand> demands;
   std::vector<unsigned> weight;
   for (const rule& r : p.rules()) {

@@ -28,15 +28,6 @@ double seconds_since_1970() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-unsigned default_workers() {
-  if (const char* text = std::getenv("WEFT_WORKERS")) {  // NOLINT(concurrency-mt-unsafe)
-    const auto parsed = base::parse_worker_count(text, workers_max);
-    if (!parsed.count) throw std::invalid_argument(parsed.error);
-    return *parsed.count;
-  }
-  return std::min(base::usable_cpus(), workers_max);
-}
-
 run_options checked(run_options options) {
   if (options.workers == 0) options.workers = default_workers();
   if (options.workers > workers_max) {
@@ -152,6 +143,15 @@ void save(const plan& what, const run_options& options, const std::vector<std::s
 }
 
 }  // namespace
+
+unsigned default_workers() {
+  if (const char* text = std::getenv("WEFT_WORKERS")) {  // NOLINT(concurrency-mt-unsafe)
+    const auto parsed = base::parse_worker_count(text, workers_max);
+    if (!parsed.count) throw std::invalid_argument(parsed.error);
+    return *parsed.count;
+  }
+  return std::min(base::usable_cpus(), workers_max);
+}
 
 run_report run(const plan& what, const run_options& given) {
   run_options options = checked(given);

@@ -242,9 +242,15 @@ To run what failed again: weft run plan.toml --rerun-failed
         plan = rules(shell("a", "touch ran", 'cost = "2s"'), rule("b", "command = ['true']", 'after = ["a"]'))
         done = self.weft(self.write(plan), "--dry-run", "--workers", "1")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("2 rules on 1 workers would take about 2.01 s", done.stdout)
+        self.assertIn("2 rules on 1 worker would take about 2.01 s", done.stdout)
         self.assertEqual([row["id"] for row in self.again("--dry-run")["rules"]], ["a", "b"])
         self.assertEqual(sorted(os.listdir(self.folder)), ["plan.toml"])
+
+    def test_a_dry_run_has_as_many_workers_as_the_run_would_have(self):
+        self.write(rules(rule("a")))
+        done = self.weft("plan.toml", "--dry-run", env=environment(WEFT_WORKERS="7"))
+        self.assertIn("1 rule on 7 workers would take", done.stdout)
+        self.refuse(2, "WEFT_WORKERS", "plan.toml", "--dry-run", env=environment(WEFT_WORKERS="x"))
 
     def test_a_dry_run_leaves_a_damaged_profile_file_alone(self):
         self.write(rules(rule("a")))

@@ -38,8 +38,12 @@ struct run_event {
 // As many rules may run at once.
 inline constexpr unsigned workers_max = pool::workers_limit;
 
+// The workers of a run that does not say how many: WEFT_WORKERS, or as many as this process has
+// CPUs. Errors: std::invalid_argument when the variable has no such number.
+[[nodiscard]] unsigned default_workers();
+
 struct run_options {
-  // Rules that run at once. 0: as many as this process has CPUs.
+  // Rules that run at once. 0: default_workers().
   unsigned workers = 0;
   run_policy policy = run_policy::critical_path;
   bool barriers = false;   // one batch after another
