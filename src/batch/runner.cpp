@@ -186,6 +186,9 @@ run_report run(const plan& what, const run_options& given) {
                          " processes that the interrupted run had left running");
     }
     record.workers = std::max(record.workers, options.workers);
+    record.policy = options.policy;
+    record.barriers = options.barriers;
+    record.fixed = options.fixed;
     record.ending = run_ending::none;
     ++record.resumed;
     log->resumed(record.elapsed, options.workers);

@@ -939,6 +939,16 @@ class Signals(RunTest):
         self.assertIn("that the interrupted run had left running", warnings)
         self.assertEqual(self.lines_of("ran"), ["before", "slow", "slow", "after"])
 
+    def test_a_run_that_goes_on_in_another_way_says_so(self):
+        child, _ = self.start()
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=WATCHDOG)
+        self.let_go()
+        report = self.again("--resume", "--policy", "fifo", "--barriers", "--fixed")
+        self.assertEqual(
+            (report["policy"], report["barriers"], report["mode"]), ("fifo", True, "fixed")
+        )
+
     def test_a_part_of_a_plan_is_resumed_as_that_part(self):
         child, _ = self.start("--only", "slow")
         child.send_signal(signal.SIGTERM)
