@@ -179,6 +179,12 @@ plan rules_to_resume(const plan& whole, const options& given, const std::string&
                                                 base::printable(given.plan) +
                                                 " has come to its end; run it anew"};
   }
+  if (given.dry_run) {
+    const auto is_left = [](const rule_record& rule) {
+      return rule.status == rule_status::waiting;
+    };
+    return batch::select(whole, {.done = all_but(whole, before.record, is_left)});
+  }
   if (!before.record.partial) return whole;
   const auto any = [](const rule_record&) { return true; };
   return batch::select(whole, {.done = all_but(whole, before.record, any)});

@@ -939,6 +939,12 @@ class Signals(RunTest):
         self.assertIn("that the interrupted run had left running", warnings)
         self.assertEqual(self.lines_of("ran"), ["before", "slow", "slow", "after"])
 
+    def test_a_dry_run_of_a_resumption_shows_what_is_left(self):
+        child, _ = self.start()
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=WATCHDOG)
+        self.assertEqual(ids(self.again("--resume", "--dry-run")), ["slow", "after"])
+
     def test_a_run_that_goes_on_in_another_way_says_so(self):
         child, _ = self.start()
         child.send_signal(signal.SIGTERM)
