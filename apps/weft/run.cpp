@@ -209,16 +209,32 @@ run_options to_run_options(const options& given, const std::string& plan_file) {
   return made;
 }
 
-void write_report(const options& given, const std::string& text) {
-  std::ofstream file(given.output, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) {
-    throw refusal{
-        errno == EACCES ? exit_code::no_permission : exit_code::cannot_create,
-        "--output: cannot write " + base::printable(given.output) + ": " + std::strerror(errno)};
+// The file of --output. It is opened before anything runs: nobody wants to learn after an hour that
+// its name was wrong.
+class report_file {
+ public:
+  explicit report_file(std::string path) : path_(std::move(path)) {
+    if (path_.empty()) return;
+    file_.open(path_, std::ios::binary | std::ios::trunc);
+    require(file_.is_open());
   }
-}
+  [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
+  void write(const std::string& text) {
+    file_ << text;
+    file_.close();
+    require(!file_.fail());
+  }
+
+ private:
+  void require(bool fine) const {
+    if (fine) return;
+    throw refusal{errno == EACCES ? exit_code::no_permission : exit_code::cannot_create,
+                  "--output: cannot write " + base::printable(path_) + ": " + std::strerror(errno)};
+  }
+
+  std::string path_;
+  std::ofstream file_;
+};
 
 // What the user can do now.
 std::string next_steps(const options& given, const run_report& report) {
@@ -249,8 +265,14 @@ int run_plan(const options& given) {
   const plan chosen = given.resume ? rules_to_resume(whole, given, plan_file, how.resume)
                                    : chosen_rules(whole, given, plan_file);
   how.partial = chosen.rules().size() < whole.rules().size();
+  report_file file(given.output);
   if (given.dry_run) {
-    std::cout << describe_dry_run(chosen, how, given.format == "json");
+    const std::string text = describe_dry_run(chosen, how, given.format == "json");
+    if (file.is_wanted()) {
+      file.write(text);
+    } else {
+      std::cout << text;
+    }
     return exit_code::ok;
   }
   interrupts signals;
@@ -274,7 +296,7 @@ int run_plan(const options& given) {
     std::cerr << "weft run: warning: " << base::printable(warning) << '\n';
   }
   const std::string text = given.format == "json" ? to_json(report) : summary(report, shown);
-  if (!given.output.empty()) write_report(given, text);
+  if (file.is_wanted()) file.write(text);
   if (json_to_output) {
     std::cout << text;
   } else if (shown != verbosity::quiet) {

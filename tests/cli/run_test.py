@@ -232,11 +232,13 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertIn("Lower bound", (self.folder / "report.txt").read_text())
 
     def test_an_output_that_cannot_be_written_is_refused(self):
-        self.write(rules(rule("a")))
+        self.write(rules(shell("a", "touch ran")))
         for name in (".", "no/such/directory"):
-            done = self.weft("plan.toml", "--output", name)
-            self.assertEqual(done.returncode, 73)
-            self.assertIn(f"--output: cannot write {name}: ", done.stderr)
+            self.refuse(73, f"--output: cannot write {name}: ", "plan.toml", "--output", name)
+        self.assertFalse((self.folder / "ran").exists())
+        done = self.weft("plan.toml", "--output", "/dev/full")
+        self.assertEqual(done.returncode, 73)
+        self.assertIn("--output: cannot write /dev/full: No space left", done.stderr)
 
     def test_a_dry_run_says_what_would_run_and_runs_nothing(self):
         plan = rules(shell("a", "touch ran", 'cost = "2s"'), rule("b", "command = ['true']", 'after = ["a"]'))
@@ -251,6 +253,12 @@ To run what failed again: weft run plan.toml --rerun-failed
         done = self.weft("plan.toml", "--dry-run", env=environment(WEFT_WORKERS="7"))
         self.assertIn("1 rule on 7 workers would take", done.stdout)
         self.refuse(2, "WEFT_WORKERS", "plan.toml", "--dry-run", env=environment(WEFT_WORKERS="x"))
+
+    def test_a_dry_run_writes_its_report_where_it_is_told_to(self):
+        self.write(rules(rule("a")))
+        done = self.weft("plan.toml", "--dry-run", "--format", "json", "--output", "report.json")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual(ids(json.loads((self.folder / "report.json").read_text())), ["a"])
 
     def test_a_dry_run_leaves_a_damaged_profile_file_alone(self):
         self.write(rules(rule("a")))
