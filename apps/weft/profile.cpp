@@ -302,8 +302,8 @@ void add_import(CLI::App& parent, int& status) {
 }  // namespace
 
 void add_profile(CLI::App& app, int& status) {
-  CLI::App& command = *app.add_subcommand(
-      "profile", "Show, merge and import what is known about the costs of rules");
+  CLI::App& command =
+      *app.add_subcommand("profile", "Show, merge and import learned costs of rules");
   command.footer(epilogue);
   // CLI11 could ask for a command itself, but would not say which word it took for one.
   command.callback([&command] {

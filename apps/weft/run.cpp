@@ -334,25 +334,26 @@ int run_command(const options& given) {
 constexpr const char* epilogue = R"(A plan is a TOML file:
   [plan]
   name = "validate"
-  cwd = "../.."                         # where rules happen, if not beside the file
+  cwd = "../.."               # where rules happen, if not beside the file
   [[batch]]
   id = "structure"
   [[rule]]
   id = "AR002"
   batch = "structure"
-  after = ["AR001"]                     # rules or batches
-  command = ["./check.sh", "shards"]    # or shell = "...", or check = { exists = "README.md" }
+  after = ["AR001"]           # rules or batches
+  command = ["./check.sh"]    # or shell, or check = { exists = "LICENSE" }
   timeout = "30s"
 With - as the plan, each line of standard input is a command.
 
-Rules begin as soon as what they come after has passed, the one with the most behind it first, by
-what rules took in earlier runs (.weft/profiles.json). .weft/runs has a log of every run.
+Rules begin as soon as what they come after has passed, the one with the most
+behind it first, by what rules took in earlier runs (.weft/profiles.json).
+.weft/runs has a log of every run.
 
 Ctrl-C lets running rules end, a second one kills them; --resume goes on later.
 
-Exit status: 0, 1 when a rule failed or was left out, 2 for wrong usage, 65 for a bad plan, 66 for
-a missing one, 73 and 74 when writing fails, 75 when the run still runs, 77 without permission,
-130 when interrupted.)";
+Exit status: 0, 1 when a rule failed or was left out, 2 for wrong usage, 65 for
+a bad plan, 66 for a missing one, 73 and 74 when writing fails, 75 when the run
+still runs, 77 without permission, 130 when interrupted.)";
 
 void add_selection(CLI::App& command, options& given) {
   // A run that goes on has its rules already.
@@ -376,8 +377,8 @@ void add_selection(CLI::App& command, options& given) {
 }
 
 void add_scheduling(CLI::App& command, options& given) {
-  command.add_option("--workers,-j", given.workers, "Rules that run at once [CPUs]")
-      ->option_text("N")
+  command.add_option("--workers,-j", given.workers, "Rules that run at once")
+      ->option_text("N [WEFT_WORKERS, or CPUs]")
       ->check(whole_number(1, static_cast<int>(workers_max)));
   command.add_option("--policy", given.policy, "Which ready rule goes first")
       ->option_text("critical-path|stealing|largest-first|fifo [critical-path]")
@@ -427,8 +428,7 @@ void add_files(CLI::App& command, options& given) {
 
 void add_run(CLI::App& app, int& status) {
   const auto given = std::make_shared<options>();
-  CLI::App& command = *app.add_subcommand(
-      "run", "Run the rules of a plan, each as soon as what it comes after has passed");
+  CLI::App& command = *app.add_subcommand("run", "Run the rules of a plan, in parallel");
   command.add_option("PLAN", given->plan, "Plan to run; - takes commands from standard input")
       ->required()
       ->option_text(" ");

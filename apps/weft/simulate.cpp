@@ -189,8 +189,7 @@ Exit status: 0, 2 for wrong usage, 65 for a bad row, 66 for a missing trace,
 
 void add_simulate(CLI::App& app, int& status) {
   const auto given = std::make_shared<options>();
-  CLI::App& command = *app.add_subcommand(
-      "simulate", "Replay a recorded trace through a policy and show what it would have done");
+  CLI::App& command = *app.add_subcommand("simulate", "Replay a recorded trace through a policy");
   command.add_option("POLICY", given->policy, "Policy to try: health_zones")
       ->required()
       ->option_text(" ")

@@ -286,7 +286,7 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for word in ("--workers", "--resume", "Ctrl-C", "Exit status", "PLAN"):
             self.assertIn(word, done.stdout)
-        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
 
     def on_a_terminal(self, **changes):
         """What a terminal gets from a run whose first rule waits until the bar has been drawn."""

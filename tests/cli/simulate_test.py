@@ -305,7 +305,9 @@ class Simulate(unittest.TestCase):
         version = weft("--version")
         self.assertEqual(version.returncode, 0)
         self.assertRegex(version.stdout, r"^weft \d+\.\d+\.\d+\n$")
-        self.assertIn("simulate", weft("--help").stdout)
+        overview = weft("--help").stdout
+        self.assertIn("simulate", overview)
+        self.assertLessEqual(max(map(len, overview.splitlines())), 80)
         text = weft("simulate", "--help")
         self.assertEqual((text.returncode, text.stderr), (0, ""))
         self.assertIn(
