@@ -22,8 +22,8 @@
 
 namespace weft::batch {
 
-// Every command finds the ids of its run and of its rule in these variables. By the first it is
-// known when the program that started it is dead.
+// Every command finds the ids of its run and its rule in these variables. That of the run tells
+// whom a killed program has left behind.
 inline constexpr const char* run_variable = "WEFT_RUN";
 inline constexpr const char* rule_variable = "WEFT_RULE";
 

@@ -422,6 +422,13 @@ TEST_F(Runner, AResumedPlanMustBeTheSame) {
   }
 }
 
+TEST_F(Runner, ACommandKnowsItsRuleAndItsRun) {
+  plan p;
+  p.add({.id = "a", .shell = "echo \"$WEFT_RULE $WEFT_RUN\""});
+  const run_report report = run(p, {.workers = 1});
+  EXPECT_EQ(report.record.rules[0].output, "a " + report.record.id + "\n");
+}
+
 TEST_F(Runner, CommandsRunBesideFunctions) {
   plan p;
   p.add({.id = "echo", .command = {"echo", "hello"}});
