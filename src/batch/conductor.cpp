@@ -406,7 +406,7 @@ std::optional<double> conductor::next_moment() const {
     if (each.busy && each.deadline && !each.late) consider(*each.deadline);
   }
   if (options_.tick.count() > 0) consider(next_tick_);
-  if (options_.timeout.count() > 0 && record_.ending == run_ending::none) {
+  if (options_.timeout.count() > 0 && !killing_) {
     consider(offset_ + seconds_of(options_.timeout));
   }
   if (options_.load_max > 0) consider(next_load_look_);

@@ -164,6 +164,15 @@ TEST_F(Runner, ARunWhoseTimeIsUpEnds) {
   EXPECT_EQ(report.waiting_count, 1U);
 }
 
+TEST_F(Runner, TheTimeOfARunIsUpAlsoWhenItIsEndingAlready) {
+  plan p;
+  p.add({.id = "slow", .command = {"sleep", "3"}}).add({.id = "bad", .command = {"false"}});
+  const run_report report = run(p, {.workers = 2, .fail_fast = true, .timeout = 300ms});
+  EXPECT_EQ(report.record.ending, run_ending::failed_fast);
+  EXPECT_EQ(status_of(report, "bad"), rule_status::failed);
+  EXPECT_EQ(status_of(report, "slow"), rule_status::waiting);  // killed
+}
+
 TEST_F(Runner, AskedToFinishItLetsWhatRunsEnd) {
   std::stop_source finish;
   plan p;
