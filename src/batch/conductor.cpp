@@ -71,14 +71,9 @@ conductor::~conductor() {
 
 void conductor::run() {
   begin_ = clock::now();  // making threads is no part of the run
-  const std::stop_callback on_finish(options_.finish, [this] {
-    const std::lock_guard lock(mutex_);
-    changed_.notify_all();
-  });
-  const std::stop_callback on_stop(options_.stop, [this] {
-    const std::lock_guard lock(mutex_);
-    changed_.notify_all();
-  });
+  // Without the lock, for on_event is told with it and may ask for the end.
+  const std::stop_callback on_finish(options_.finish, [this] { changed_.ring(); });
+  const std::stop_callback on_stop(options_.stop, [this] { changed_.ring(); });
   std::vector<unsigned> launches;
   std::unique_lock lock(mutex_);
   tell(run_event::kind::began, 0);
@@ -139,7 +134,7 @@ bool conductor::assign(unsigned index, std::vector<unsigned>& launches) {
   if (to.stop.stop_requested()) to.stop = std::stop_source();
   if (r.timeout.count() > 0) {
     to.deadline = time + seconds_of(r.timeout);
-    changed_.notify_all();
+    changed_.ring();
   }
   return true;
 }
@@ -265,7 +260,7 @@ void conductor::conclude(unsigned index, attempt&& made) {
   } else {
     finish(ended, rule, std::move(made));
   }
-  if (dispatcher_.done()) changed_.notify_all();
+  if (dispatcher_.done()) changed_.ring();
 }
 
 void conductor::repeat(lane& ended, rule_record& rule, attempt&& made) {
@@ -277,7 +272,7 @@ void conductor::repeat(lane& ended, rule_record& rule, attempt&& made) {
   dispatcher_.postpone(n);
   retries_.push_back({.when = now() + delay, .rule = n});
   tell(run_event::kind::repeated, n);
-  changed_.notify_all();
+  changed_.ring();
 }
 
 void conductor::finish(lane& ended, rule_record& rule, attempt&& made) {
@@ -360,7 +355,7 @@ void conductor::begin_ending(run_ending why) {
   record_.ending = why;
   dispatcher_.stop();
   tell(run_event::kind::ending, 0);
-  changed_.notify_all();
+  changed_.ring();
 }
 
 void conductor::kill_running(process::stop_mode mode) {
@@ -388,12 +383,11 @@ void conductor::keep_time(std::unique_lock<std::mutex>& lock) {
       continue;
     }
     if (dispatcher_.done()) break;
-    if (const auto moment = next_moment()) {
-      const std::chrono::duration<double> wait(std::clamp(*moment - now(), 0.0, 3600.0));
-      changed_.wait_for(lock, wait);
-    } else {
-      changed_.wait(lock);
-    }
+    std::optional<double> wait = next_moment();
+    if (wait) wait = std::clamp(*wait - now(), 0.0, 3600.0);
+    lock.unlock();
+    changed_.wait(wait);
+    lock.lock();
   }
 }
 

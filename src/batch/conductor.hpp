@@ -18,6 +18,7 @@
 #include <weft/process/supervisor.hpp>
 
 #include "batch/attempt.hpp"
+#include "batch/bell.hpp"
 #include "batch/predictor.hpp"
 
 namespace weft::batch {
@@ -112,7 +113,7 @@ class conductor {
   clock::time_point begin_;
 
   std::mutex mutex_;  // guards everything below
-  std::condition_variable changed_;
+  bell changed_;      // has its own
   run_record record_;
   predictor predictor_;
   dispatcher dispatcher_;

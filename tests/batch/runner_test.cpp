@@ -173,6 +173,21 @@ TEST_F(Runner, TheTimeOfARunIsUpAlsoWhenItIsEndingAlready) {
   EXPECT_EQ(status_of(report, "slow"), rule_status::waiting);  // killed
 }
 
+TEST_F(Runner, AListenerMayEndTheRun) {
+  std::stop_source finish;
+  std::stop_source stop;
+  plan p;
+  p.add(noting("a")).add(noting("b", {"a"})).add({.id = "c", .after = {"b"}, .shell = ":"});
+  run_options options{.workers = 2, .finish = finish.get_token(), .stop = stop.get_token()};
+  options.on_event = [&](const run_event& event) {
+    if (event.what == run_event::kind::finished) finish.request_stop();
+    if (event.what == run_event::kind::ending) stop.request_stop();
+  };
+  const run_report report = run(p, options);
+  EXPECT_EQ(report.record.ending, run_ending::interrupted);
+  EXPECT_THAT(ran(), ElementsAre("a"));
+}
+
 TEST_F(Runner, AskedToFinishItLetsWhatRunsEnd) {
   std::stop_source finish;
   plan p;
