@@ -223,7 +223,7 @@ void conductor::launch(unsigned index) {
   const std::lock_guard lock(mutex_);
   if (own.turn != turn || !own.busy) return;  // it has ended already
   own.child = child;
-  if (killing_) supervisor_->stop(child, process::stop_mode::now);
+  if (killing_) supervisor_->stop(child, *killing_);
 }
 
 void conductor::command_ended(unsigned index, process::outcome&& ended) {
@@ -359,7 +359,7 @@ void conductor::begin_ending(run_ending why) {
 }
 
 void conductor::kill_running(process::stop_mode mode) {
-  killing_ = true;
+  killing_ = mode;
   for (lane& each : lanes_) {
     if (!each.busy) continue;
     if (each.child != 0) {
@@ -410,7 +410,7 @@ std::optional<double> conductor::next_moment() const {
 
 void conductor::look_at_clock(std::vector<unsigned>& launches) {
   const double time = now();
-  if (options_.stop.stop_requested() && !killing_) {
+  if (options_.stop.stop_requested() && killing_ != process::stop_mode::now) {
     begin_ending(run_ending::interrupted);
     kill_running(process::stop_mode::now);
   } else if (options_.finish.stop_requested()) {

@@ -122,7 +122,7 @@ class conductor {
   std::optional<std::uint32_t> batch_;
   double next_tick_ = 0;
   double next_load_look_ = 0;
-  bool killing_ = false;
+  std::optional<process::stop_mode> killing_;
   bool closing_ = false;
   bool has_local_rules_ = false;
   std::size_t idle_ = 0;
