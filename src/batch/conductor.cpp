@@ -45,7 +45,9 @@ conductor::conductor(const plan& what, const graph& shape, const run_options& op
                    .memory = options.memory}),
       idle_(options.workers),
       lanes_(options.workers) {
-  record_.steal_attempts.resize(options.workers, 0);
+  // An earlier part of the run may have had more workers.
+  record_.steal_attempts.resize(
+      std::max<std::size_t>(record_.steal_attempts.size(), options.workers));
   bool has_commands = false;
   for (const rule& r : what.rules()) (is_command(r) ? has_commands : has_local_rules_) = true;
   if (has_local_rules_) {

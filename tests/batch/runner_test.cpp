@@ -446,6 +446,19 @@ TEST_F(Runner, AResumedPlanMustBeTheSame) {
   }
 }
 
+TEST_F(Runner, AResumedRunWithFewerWorkersKeepsWhatTheOthersTried) {
+  const test::temporary_directory directory;
+  plan p;
+  p.add(noting("a"));
+  run_options options{.workers = 4, .policy = run_policy::stealing};
+  options.log_directory = directory.path();
+  const run_report first = run(p, options);
+  const std::string log = batch::list_runs(directory.path()).at(0);
+  const run_report second = run(p, {.workers = 1, .policy = run_policy::stealing, .resume = log});
+  ASSERT_EQ(second.record.steal_attempts.size(), 4U);
+  EXPECT_EQ(second.record.steal_attempts, first.record.steal_attempts);
+}
+
 TEST_F(Runner, ACommandKnowsItsRuleAndItsRun) {
   plan p;
   p.add({.id = "a", .shell = "echo \"$WEFT_RULE $WEFT_RUN\""});
