@@ -12,6 +12,8 @@ namespace {
 constexpr double log_delay_max = 0.05;           // seconds that an event may wait in memory
 constexpr double load_interval = 0.25;           // seconds between two looks at the load
 constexpr std::size_t passed_output_max = 4096;  // a rule that passed is rarely asked about
+// Each looks at every rule. Where no two rules are alike, every one that ends changes something.
+constexpr std::size_t expectations_max = 128;
 
 double seconds_of(std::chrono::nanoseconds time) {
   return std::chrono::duration<double>(time).count();
@@ -337,9 +339,11 @@ void conductor::learn(node rule, const attempt& made, rule_status status) {
                         .peak_rss = made.peak_rss,
                         .passed = lets_others_run(status) && made.passed,
                         .timed_out = made.timed_out});
-  if (made.passed && predictor_.learn(rule, made.duration)) {
-    dispatcher_.expect(predictor_.seconds());
-  }
+  if (made.passed) expects_others_ |= predictor_.learn(rule, made.duration);
+  if (!expects_others_ || sightings_.size() < next_expectation_) return;
+  expects_others_ = false;
+  next_expectation_ = sightings_.size() + graph_.rule_count() / expectations_max;
+  dispatcher_.expect(predictor_.seconds());
 }
 
 void conductor::tell(run_event::kind what, std::size_t index) {

@@ -119,6 +119,8 @@ class conductor {
   dispatcher dispatcher_;
   std::vector<retry> retries_;
   std::vector<sighting> sightings_;
+  bool expects_others_ = false;       // the predictor has learned what the dispatcher is not told
+  std::size_t next_expectation_ = 0;  // how many sightings there are when it will be
   std::optional<std::uint32_t> batch_;
   double next_tick_ = 0;
   double next_load_look_ = 0;

@@ -549,6 +549,16 @@ TEST_F(Runner, OptionsAreChecked) {
   EXPECT_TRUE(run(p, {.workers = 1}).passed());  // nothing to do is done
 }
 
+TEST_F(Runner, RulesOfWhichNoTwoAreAlikeAreNoWorseThanOthers) {
+  plan p;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string number = std::to_string(i);
+    p.add({.id = "r" + number, .batch = "b" + number, .run = [] {}});
+  }
+  // In time for the watchdog, which a look at all rules after each would not be.
+  EXPECT_EQ(run(p, {.workers = 2}).passed_count, 100'000U);
+}
+
 TEST_F(Runner, AHundredThousandRulesArePlannedQuickly) {
   plan p;
   for (int i = 0; i < test::rounds(100'000); ++i) {
