@@ -81,6 +81,12 @@ batch::logged_run earlier_part(const std::string& path, const run_record& now) {
     throw run_error({error_kind::bad_data, "cannot resume \"" + path + "\": " + what +
                                                " since; run the plan anew, without resuming"});
   };
+  const auto same = [](const batch_record& a, const batch_record& b) {
+    return a.id == b.id && a.after == b.after;
+  };
+  if (!std::ranges::equal(before.batches, now.batches, same)) {
+    differs("the batches of the plan were changed");
+  }
   if (before.rules.size() != now.rules.size()) differs("the plan has got or lost rules");
   for (std::size_t i = 0; i < now.rules.size(); ++i) {
     if (before.rules[i].id != now.rules[i].id) differs("the rules of the plan were reordered");

@@ -446,6 +446,30 @@ TEST_F(Runner, AResumedPlanMustBeTheSame) {
   }
 }
 
+TEST_F(Runner, TheBatchesOfAResumedPlanMustBeTheSame) {
+  const test::temporary_directory directory;
+  plan before;
+  before.add_batch({.id = "x"}).add_batch({.id = "y", .after = {"x"}});
+  before.add(test::named("a", {}, "x")).add(test::named("b", {}, "y"));
+  run(before, {.workers = 1, .barriers = true, .log_directory = directory.path()});
+  const std::string log = batch::list_runs(directory.path()).at(0);
+
+  plan more;
+  more.add_batch({.id = "x"}).add_batch({.id = "y", .after = {"x"}}).add_batch({.id = "z"});
+  plan freed;
+  freed.add_batch({.id = "x"}).add_batch({.id = "y"});
+  for (plan* const changed : {&more, &freed}) {
+    for (const rule& r : before.rules()) changed->add(r);
+    try {
+      run(*changed, {.workers = 1, .barriers = true, .resume = log});
+      ADD_FAILURE() << "it was resumed";
+    } catch (const run_error& thrown) {
+      EXPECT_EQ(thrown.kind(), error_kind::bad_data);
+      EXPECT_THAT(thrown.what(), HasSubstr("the batches of the plan were changed"));
+    }
+  }
+}
+
 TEST_F(Runner, AResumedRunWithFewerWorkersKeepsWhatTheOthersTried) {
   const test::temporary_directory directory;
   plan p;
