@@ -104,7 +104,8 @@ class replay {
                             .start = event.at("start"),
                             .duration = event.at("duration")});
     rule.attempts = static_cast<unsigned>(rule.earlier.size());
-    moment(rule.earlier.back().start + rule.earlier.back().duration);
+    rule.message = event.value("message", "");
+    reach(rule.earlier.back().start + rule.earlier.back().duration);
   }
 
   void end(const json& event) {

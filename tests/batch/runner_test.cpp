@@ -470,6 +470,38 @@ TEST_F(Runner, TheBatchesOfAResumedPlanMustBeTheSame) {
   }
 }
 
+TEST_F(Runner, TheLogKnowsARetryThatNeverCame) {
+  const test::temporary_directory directory;
+  std::latch failed(1);
+  bool mended = false;
+  plan p;
+  p.add({.id = "flaky",
+         .run = [&] { return mended ? pass() : fail_rule("not yet"); },
+         .retries = 1,
+         .retry_delay = 1h});
+  p.add({.id = "bad", .run = [&] {
+           failed.wait();
+           return false;
+         }});
+  run_options options{.workers = 2, .fail_fast = true, .log_directory = directory.path()};
+  options.on_event = [&](const run_event& event) {
+    if (event.what == run_event::kind::repeated) failed.count_down();
+  };
+  run_report report = run(p, options);
+  EXPECT_EQ(report.record.rules[0].message, "not yet");
+  const std::string log = batch::list_runs(directory.path()).at(0);
+  auto read = batch::read_run(log);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(to_json(make_report(read->record)), to_json(report));
+
+  mended = true;
+  report = run(p, {.workers = 2, .resume = log});
+  EXPECT_EQ(report.record.rules[0].status, rule_status::flaky);
+  EXPECT_EQ(report.record.rules[0].message, "not yet");
+  read = batch::read_run(log);
+  EXPECT_EQ(to_json(make_report(read->record)), to_json(report));
+}
+
 TEST_F(Runner, AResumedRunWithFewerWorkersKeepsWhatTheOthersTried) {
   const test::temporary_directory directory;
   plan p;
