@@ -38,9 +38,9 @@ class replay {
     } else if (name == "stage") {
       batch_record& batch = record.batches.at(event.at("batch").get<std::size_t>());
       batch.workers = event.at("workers").get<unsigned>();
-      batch.began = moment(event.at("t"));
+      batch.began = moment(event);
     } else if (name == "start") {
-      moment(event.at("t"));
+      moment(event);
     } else if (name == "again") {
       repeat(event);
     } else if (name == "end") {
@@ -49,15 +49,15 @@ class replay {
       rule_record& rule = rule_of(event);
       rule.status = rule_status::skipped;
       rule.skipped_for = event.at("cause");
-      moment(event.at("t"));
+      moment(event);
     } else if (name == "resume") {
-      moment(event.at("t"));
+      moment(event);
       record.workers = std::max(record.workers, positive(event.at("workers")));
       pid = event.value("pid", 0);
       ++record.resumed;
       record.ending = run_ending::none;
     } else if (name == "done") {
-      moment(event.at("t"));
+      moment(event);
       record.ending = ending_of(event.at("ending"));
       record.steal_attempts = event.value("steal_attempts", std::vector<std::uint64_t>());
     }
@@ -79,7 +79,7 @@ class replay {
     record.partial = event.value("partial", false);
     rule_count_ = event.value("rules", std::size_t{0});
     pid = event.value("pid", 0);
-    record.started = event.at("started");
+    record.started = seconds(event, "started");
     record.workers = positive(event.at("workers"));
     record.policy = policy_of(event.at("policy"));
     record.barriers = event.at("barriers");
@@ -94,15 +94,15 @@ class replay {
     rule.after = event.value("after", std::vector<std::string>());
     rule.weight = event.value("weight", 1U);
     rule.fingerprint = event.at("fingerprint");
-    rule.predicted = event.at("predicted");
+    rule.predicted = seconds(event, "predicted");
     rule.source = source_of(event.at("source"));
   }
 
   void repeat(const json& event) {
     rule_record& rule = rule_of(event);
     rule.earlier.push_back({.worker = event.at("worker"),
-                            .start = event.at("start"),
-                            .duration = event.at("duration")});
+                            .start = seconds(event, "start"),
+                            .duration = seconds(event, "duration")});
     rule.attempts = static_cast<unsigned>(rule.earlier.size());
     rule.message = event.value("message", "");
     reach(rule.earlier.back().start + rule.earlier.back().duration);
@@ -113,20 +113,20 @@ class replay {
     const auto status = rule_status_of(event.at("status").get<std::string>());
     if (!status) throw wrong{"there is no status " + event.at("status").dump()};
     rule.status = *status;
-    rule.ready = event.at("ready");
-    if (event.contains("held")) rule.held = event["held"].get<double>();
-    rule.start = event.at("start");
-    rule.duration = event.at("duration");
+    rule.ready = seconds(event, "ready");
+    if (event.contains("held")) rule.held = seconds(event, "held");
+    rule.start = seconds(event, "start");
+    rule.duration = seconds(event, "duration");
     rule.worker = event.at("worker");
     if (event.contains("stolen_from")) rule.stolen_from = event["stolen_from"].get<unsigned>();
     rule.attempts = event.at("attempts");
     if (event.contains("exit_code")) rule.exit_code = event["exit_code"].get<int>();
     rule.signal = event.value("signal", 0);
     rule.peak_rss = event.value("peak_rss", std::uint64_t{0});
-    rule.cpu = event.value("cpu", 0.0);
+    if (event.contains("cpu")) rule.cpu = seconds(event, "cpu");
     rule.message = event.value("message", "");
     rule.output = event.value("output", "");
-    moment(rule.end());
+    reach(rule.end());
   }
 
   rule_record& rule_of(const json& event) {
@@ -135,17 +135,26 @@ class replay {
     return record.rules[index];
   }
 
-  double moment(double t) {
-    record.elapsed = std::max(record.elapsed, t);
+  double moment(const json& event) {
+    const double t = seconds(event, "t");
+    reach(t);
     return t;
+  }
+  void reach(double t) { record.elapsed = std::max(record.elapsed, t); }
+
+  // Sums of them stay numbers, so that reports need no care.
+  static double seconds(const json& event, const char* key) {
+    constexpr double longest = 1e10;  // three hundred years
+    const auto value = event.at(key).get<double>();
+    if (value >= 0 && value <= longest) return value;
+    throw wrong{"\"" + std::string(key) + "\" is no time of a run: " + event.at(key).dump()};
   }
 
   static unsigned positive(const json& value) {
-    const auto number = value.get<unsigned>();
-    if (number == 0 || number > workers_max) {
-      throw wrong{"the number of workers is " + std::to_string(number)};
+    if (!value.is_number_unsigned() || value == 0U || value > workers_max) {
+      throw wrong{"the number of workers is " + value.dump()};
     }
-    return number;
+    return value.get<unsigned>();
   }
 
   template <class Enum>

@@ -198,6 +198,35 @@ TEST_F(EventLog, WhatMakesNoSenseIsRefusedWithItsLine) {
   EXPECT_EQ(problem(head + R"({"event":"from the future","x":[1]})" + "\n"), "fine");
 }
 
+TEST_F(EventLog, NumbersThatNoRunCanHaveAreRefused) {
+  const std::string path = directory_.path() + "/x.jsonl";
+  const auto problem = [&](const std::string& workers, const std::string& event) {
+    std::ofstream(path, std::ios::trunc)
+        << R"({"event":"run","version":1,"id":"i","plan":"p","started":1,"workers":)" << workers
+        << R"(,"policy":"fifo","barriers":false,"fixed":false})"
+           "\n"
+           R"({"event":"rule","id":"a","fingerprint":"","predicted":0,"source":"guess"})"
+           "\n"
+        << event << "\n";
+    const auto read = read_run(path);
+    if (read) return std::string("fine");
+    return read.error().message;
+  };
+  const auto end = [&](const std::string& start, const std::string& duration) {
+    return R"({"event":"end","rule":0,"status":"passed","ready":0,"worker":0,"attempts":1,"start":)" +
+           start + R"(,"duration":)" + duration + "}";
+  };
+  EXPECT_EQ(problem("2", end("0.5", "1")), "fine");
+  EXPECT_THAT(problem("2", end("1e308", "1")), HasSubstr("x.jsonl:3: \"start\""));
+  EXPECT_THAT(problem("2", end("0", "-1")), HasSubstr("x.jsonl:3: \"duration\""));
+  EXPECT_THAT(problem("2", R"({"event":"start","t":-1,"rule":0})"), HasSubstr("\"t\""));
+  EXPECT_THAT(problem("2", R"({"event":"done","t":1e300,"ending":"complete"})"),
+              HasSubstr("\"t\""));
+  EXPECT_THAT(problem("4294967297", end("0", "1")), HasSubstr("x.jsonl:1:"));
+  EXPECT_THAT(problem("-1", end("0", "1")), HasSubstr("x.jsonl:1:"));
+  EXPECT_THAT(problem("1e300", end("0", "1")), HasSubstr("x.jsonl:1:"));
+}
+
 TEST_F(EventLog, OldLogsAreForgottenAndTheNewestKept) {
   for (int i = 0; i < 5; ++i) {
     run_record run = sample_run();
