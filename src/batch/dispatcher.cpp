@@ -7,6 +7,12 @@
 #include <weft/base/assert.hpp>
 
 namespace weft::batch {
+namespace {
+
+// A rule that is larger than all of it may have taken it.
+std::uint64_t free_of(std::uint64_t all, std::uint64_t used) { return all - std::min(all, used); }
+
+}  // namespace
 
 dispatcher::dispatcher(const graph& of, costs expected, std::vector<demand> demands,
                        const dispatch_options& options)
@@ -241,7 +247,7 @@ bool dispatcher::fits(const demand& wanted) const {
   if (running_.empty()) return true;
   if (weight_used_ + wanted.weight > options_.workers) return false;
   return options_.memory == 0 || wanted.memory == 0 ||
-         memory_used_ + wanted.memory <= options_.memory;
+         wanted.memory <= free_of(options_.memory, memory_used_);
 }
 
 // When the demand will fit, if what runs ends as expected.
@@ -254,7 +260,7 @@ double dispatcher::fits_at(const demand& wanted) const {
     weight -= demand_[each.rule].weight;
     memory -= demand_[each.rule].memory;
     const bool room = weight + wanted.weight <= options_.workers &&
-                      (options_.memory == 0 || memory + wanted.memory <= options_.memory);
+                      (options_.memory == 0 || wanted.memory <= free_of(options_.memory, memory));
     if (room) return std::max(each.expected_end, now_);
   }
   return now_;
