@@ -40,11 +40,12 @@ dispatcher::dispatcher(const graph& of, costs expected, std::vector<demand> dema
 void dispatcher::already_finished(node rule, bool passed) {
   settle(rule);
   state_[rule] = state::finished;
-  if (!passed) skip_after(rule);
+  if (!passed) failed_earlier_.push_back(rule);
 }
 
 void dispatcher::begin(double now) {
   std::vector<node> fresh;
+  for (const node failed : failed_earlier_) skip_after(failed);
   // What was finished before lets others go; what is skipped has nobody waiting.
   for (const node n : graph_.order()) {
     const bool is_rule = !graph_.is_gate(n);
@@ -189,7 +190,11 @@ void dispatcher::complete(node n, std::vector<node>& fresh) {
     todo.pop_back();
     for (const node next : graph_.successors(done)) {
       if (--missing_[next] > 0 || skipped_node_[next]) continue;
-      (graph_.is_gate(next) ? todo : fresh).push_back(next);
+      if (graph_.is_gate(next)) {
+        todo.push_back(next);
+      } else if (state_[next] == state::waiting) {  // else an earlier part of the run has done it
+        fresh.push_back(next);
+      }
     }
   }
 }

@@ -120,6 +120,7 @@ class dispatcher {
   bool held_ = false;
   bool stopped_ = false;
   std::vector<skipped> skipped_;
+  std::vector<node> failed_earlier_;  // in an earlier part of the run
 
   // While next() looks for a rule: the time, and until when the first one that did not fit must
   // find room.
