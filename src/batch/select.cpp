@@ -33,10 +33,15 @@ std::vector<node> mark_needed(const graph& shape, node from, std::vector<bool>& 
   return added;
 }
 
-plan without_rules(const plan& from) {
+plan without_rules(const plan& from, const graph& shape) {
   plan made(from.name());
   made.set_directory(from.directory());
   for (const batch_info& batch : from.batches()) made.add_batch(batch);
+  if (!from.batches().empty()) return made;
+  // Rules may come after a batch that is known by the names of its rules alone.
+  for (std::size_t b = 0; b < shape.batch_count(); ++b) {
+    if (!shape.batch_name(b).empty()) made.add_batch({.id = shape.batch_name(b)});
+  }
   return made;
 }
 
@@ -46,7 +51,7 @@ plan only_marked(const plan& from, const graph& shape, const std::vector<bool>& 
     if (!marked[r]) gone.push_back(from.rules()[r].id);
   }
   std::ranges::sort(gone);
-  plan made = without_rules(from);
+  plan made = without_rules(from, shape);
   for (node r = 0; r < shape.rule_count(); ++r) {
     if (!marked[r]) continue;
     rule kept = from.rules()[r];

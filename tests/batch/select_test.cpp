@@ -57,6 +57,14 @@ TEST(Select, SkipWinsOverOnlyAndDoneHasNoPatterns) {
               ElementsAre("b", "c", "d", "e"));
 }
 
+TEST(Select, ABatchThatOnlyRulesNameIsKnownWhenTheyAreGone) {
+  plan p;
+  p.add(named("a", {}, "x")).add(named("b", {"x"}, "y")).add(named("c", {}, "y"));
+  const plan left = select(p, selection{.done = {"a"}});
+  EXPECT_THAT(ids(left), ElementsAre("b", "c"));
+  EXPECT_TRUE(find_problems(left).empty());
+}
+
 TEST(Select, ShardsOfIndependentRulesAreDisjointCompleteAndBalanced) {
   plan p;
   std::vector<double> cost;
