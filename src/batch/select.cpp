@@ -1,7 +1,7 @@
 #include <weft/batch/select.hpp>
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <ranges>
 
 #include <weft/batch/graph.hpp>
@@ -98,11 +98,20 @@ plan select(const plan& from, const shard& part, std::span<const double> cost) {
     });
     if (!followed) last.push_back(r);
   }
-  // A rule brings along what it comes after, so that counts for its size too.
+  // A rule brings along what it comes after, so that counts for its size too. Many, such as those
+  // of a batch, come after the same.
   std::vector<double> whole(shape.rule_count(), 0);
+  std::map<std::vector<node>, double> brought;
   for (const node r : last) {
-    std::vector<bool> fresh(shape.node_count(), false);
-    for (const node needed : mark_needed(shape, r, fresh)) whole[r] += cost[needed];
+    const auto before = shape.predecessors(r);
+    const auto [at, added] = brought.try_emplace({before.begin(), before.end()}, 0);
+    if (added) {
+      std::vector<bool> fresh(shape.node_count(), false);
+      for (const node b : before) {
+        for (const node needed : mark_needed(shape, b, fresh)) at->second += cost[needed];
+      }
+    }
+    whole[r] = cost[r] + at->second;
   }
   std::ranges::stable_sort(last, std::ranges::greater{}, [&](node r) { return whole[r]; });
 

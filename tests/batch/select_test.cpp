@@ -11,6 +11,7 @@
 #include <weft/batch/graph.hpp>
 
 #include <batch/plans.hpp>
+#include <support/property.hpp>
 
 namespace weft::batch {
 namespace {
@@ -102,6 +103,34 @@ TEST(Select, AShardHasWhatItsRulesComeAfter) {
     seen.insert(names.begin(), names.end());
   }
   EXPECT_EQ(seen.size(), 5U);
+}
+
+TEST(Select, EveryRuleIsInAShardAndEveryShardRunsAlone) {
+  EXPECT_TRUE(test::holds("shards cover the plan", [](std::uint64_t seed) {
+    const test::layered made = test::make_layered({3, 5, 4, 6}, 1 + seed % 3, 1.0, seed);
+    const std::size_t shards = 1 + seed % 5;
+    std::set<std::string> covered;
+    for (std::size_t i = 1; i <= shards; ++i) {
+      const plan part = select(made.plan, shard{.index = i, .count = shards}, made.cost);
+      RC_ASSERT(find_problems(part).empty());
+      const std::vector<std::string> own = ids(part);
+      covered.insert(own.begin(), own.end());
+      for (const rule& kept : part.rules()) {
+        const auto whole = std::ranges::find(made.plan.rules(), kept.id, &rule::id);
+        RC_ASSERT(kept.after == whole->after);
+      }
+    }
+    RC_ASSERT(covered.size() == made.plan.rules().size());
+  }));
+}
+
+TEST(Select, ABatchAfterALargeOneIsDealtWithoutLookingAtTheOtherForEachRule) {
+  constexpr int half = 100'000;  // squared, minutes
+  plan p;
+  p.add_batch({.id = "x"}).add_batch({.id = "y", .after = {"x"}});
+  for (int i = 0; i < 2 * half; ++i) p.add(named(std::to_string(i), {}, i < half ? "x" : "y"));
+  const std::vector<double> cost(p.rules().size(), 1.0);
+  EXPECT_EQ(select(p, shard{.index = 1, .count = 4}, cost).rules().size(), half + half / 4U);
 }
 
 TEST(Select, MoreShardsThanRulesLeavesSomeEmpty) {
