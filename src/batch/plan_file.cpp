@@ -456,7 +456,7 @@ result<plan> parse_plan(std::string_view text, const std::string& origin,
 
 result<plan> plan_of_commands(std::string_view text) {
   plan made("-");
-  std::unordered_map<std::string, unsigned> times;
+  std::unordered_map<std::string, unsigned> taken;  // ids, and the last number given to each
   std::size_t number = 0;
   while (!text.empty()) {
     ++number;
@@ -471,9 +471,11 @@ result<plan> plan_of_commands(std::string_view text) {
     }
     rule r;
     constexpr std::size_t id_max = 200;
-    r.id = base::printable(line.substr(0, id_max));
-    if (const unsigned before = times[r.id]++; before > 0) {
-      r.id += " #" + std::to_string(before + 1);
+    const std::string text_shown = base::printable(line.substr(0, id_max));
+    r.id = text_shown;
+    auto [at, is_free] = taken.try_emplace(r.id, 1);
+    for (unsigned& last = at->second; !is_free; is_free = taken.try_emplace(r.id, 1).second) {
+      r.id = text_shown + " #" + std::to_string(++last);
     }
     if (needs_shell(line, words[0])) {
       r.shell = std::string(line);

@@ -294,6 +294,13 @@ TEST(CommandLines, ALineThatComesAgainGetsANumber) {
   EXPECT_TRUE(find_problems(*made).empty());
 }
 
+TEST(CommandLines, ANumberThatAnotherLineHasAlreadyIsPassedOver) {
+  const auto made = plan_of_commands("echo #2\necho\necho\necho #2\n");
+  ASSERT_TRUE(made.has_value());
+  EXPECT_TRUE(find_problems(*made).empty());
+  EXPECT_EQ(made->rules().size(), 4U);
+}
+
 TEST(CommandLines, OddBytesGetAnIdThatCanBeShown) {
   const auto made = plan_of_commands("echo '\x1B[31m\xFF'\n" + std::string(5000, 'x') + "\n");
   ASSERT_TRUE(made.has_value());
