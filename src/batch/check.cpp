@@ -150,7 +150,7 @@ class performer {
     findings found;
     bool any = false;
     for (const std::string& file : expand(pattern, directory_, stop_)) {
-      if (stop_.stop_requested()) return fail_rule("stopped");
+      if (stop_.stop_requested()) break;
       struct stat status{};
       const std::string path = full(file).string();
       if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
@@ -207,7 +207,9 @@ std::optional<std::string> find_problem(const check& what) {
 }
 
 rule_result perform(const check& what, const std::string& directory, const std::stop_token& stop) {
-  return std::visit(performer(directory, stop), what);
+  rule_result found = std::visit(performer(directory, stop), what);
+  // Files that were not looked at any more must not count as absent.
+  return stop.stop_requested() ? fail_rule("stopped") : found;
 }
 
 }  // namespace weft::batch

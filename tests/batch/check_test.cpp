@@ -132,6 +132,14 @@ TEST_F(Check, AStoppedOneFails) {
   EXPECT_FALSE(perform(matches{"x", "a"}, files_.path(), stop.get_token()).passed);
 }
 
+TEST_F(Check, AStoppedOneNeverPassesForWantOfFilesItDidNotSee) {
+  files_.write("a", "x");
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(perform(absent{"*"}, files_.path(), stop.get_token()).passed);
+  EXPECT_FALSE(perform(count{"*", 0, 0}, files_.path(), stop.get_token()).passed);
+}
+
 TEST_F(Check, AFifoIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo(files_.path("pipe").c_str(), 0600), 0);
   EXPECT_THAT(find(matches{"x", "pipe"}), HasSubstr("no file matches"));
