@@ -198,6 +198,9 @@ std::string_view name_of(const check& what) noexcept {
 std::optional<std::string> find_problem(const check& what) {
   if (files_of(what).empty()) return std::string(name_of(what)) + " names no files";
   if (files_of(what).find('\0') != std::string::npos) return "has a NUL byte";
+  if (!can_expand(files_of(what))) {
+    return "\"" + base::printable(files_of(what)) + "\" stands for more than 1000 patterns";
+  }
   if (const auto* c = std::get_if<matches>(&what)) return pattern_problem(c->pattern);
   if (const auto* c = std::get_if<lacks>(&what)) return pattern_problem(c->pattern);
   if (const auto* c = std::get_if<count>(&what); c != nullptr && c->at_most < c->at_least) {

@@ -13,12 +13,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "a{b,c}d" becomes "abd" and "acd". An unmatched brace stands for itself.
+constexpr std::size_t patterns_max = 1000;  // "{a,b}" twenty times is a million
+
+// "a{b,c}d" becomes "abd" and "acd". An unmatched brace stands for itself. Where there are more
+// than patterns_max, some of them: more than that.
 std::vector<std::string> without_braces(std::string_view pattern) {
   constexpr std::size_t most = 1000;  // "{a,b}" twenty times is a million
   std::vector<std::string> todo{std::string(pattern)};
   std::vector<std::string> done;
-  while (!todo.empty() && todo.size() + done.size() < most) {
+  while (!todo.empty() && done.size() <= patterns_max) {
     const std::string text = std::move(todo.back());
     todo.pop_back();
     const std::size_t close = text.find('}');
@@ -124,6 +127,8 @@ std::vector<std::string> expand(std::string_view pattern, const std::string& dir
   found.found.erase(repeated.begin(), repeated.end());
   return std::move(found.found);
 }
+
+bool can_expand(std::string_view pattern) { return without_braces(pattern).size() <= patterns_max; }
 
 bool matches_glob(std::string_view pattern, const std::string& text) {
   return std::ranges::any_of(without_braces(pattern), [&](const std::string& each) {

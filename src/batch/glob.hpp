@@ -15,6 +15,9 @@ namespace weft::batch {
                                               const std::string& directory,
                                               const std::stop_token& stop);
 
+// Whether the braces of a pattern stand for so few patterns that expand() looks at all of them.
+[[nodiscard]] bool can_expand(std::string_view pattern);
+
 // Whether a text, such as the id of a rule, matches: as above, but `*` stops at nothing.
 [[nodiscard]] bool matches_glob(std::string_view pattern, const std::string& text);
 

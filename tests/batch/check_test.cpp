@@ -140,6 +140,14 @@ TEST_F(Check, AStoppedOneNeverPassesForWantOfFilesItDidNotSee) {
   EXPECT_FALSE(perform(count{"*", 0, 0}, files_.path(), stop.get_token()).passed);
 }
 
+TEST_F(Check, APatternWithTooManyAlternativesIsRefused) {
+  std::string pattern;
+  for (int i = 0; i < 9; ++i) pattern += "{a,b}";
+  EXPECT_EQ(find_problem(lacks{"x", pattern}), std::nullopt);
+  pattern += "{a,b}";
+  EXPECT_THAT(find_problem(lacks{"x", pattern}).value_or(""), HasSubstr("more than 1000"));
+}
+
 TEST_F(Check, AFifoIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo(files_.path("pipe").c_str(), 0600), 0);
   EXPECT_THAT(find(matches{"x", "pipe"}), HasSubstr("no file matches"));
