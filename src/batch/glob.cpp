@@ -18,7 +18,6 @@ constexpr std::size_t patterns_max = 1000;  // "{a,b}" twenty times is a million
 // "a{b,c}d" becomes "abd" and "acd". An unmatched brace stands for itself. Where there are more
 // than patterns_max, some of them: more than that.
 std::vector<std::string> without_braces(std::string_view pattern) {
-  constexpr std::size_t most = 1000;  // "{a,b}" twenty times is a million
   std::vector<std::string> todo{std::string(pattern)};
   std::vector<std::string> done;
   while (!todo.empty() && done.size() <= patterns_max) {
@@ -116,6 +115,10 @@ std::vector<std::string> expand(std::string_view pattern, const std::string& dir
     const bool absolute = !each.empty() && each.front() == '/';
     std::vector<std::string_view> names = base::split(each, '/');
     std::erase(names, "");
+    // "**/**" is "**", found in many ways.
+    const auto doubled = std::ranges::unique(
+        names, [](std::string_view a, std::string_view b) { return a == "**" && b == "**"; });
+    names.erase(doubled.begin(), doubled.end());
     if (names.empty()) {
       if (absolute) found.found.emplace_back("/");
       continue;

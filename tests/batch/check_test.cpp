@@ -148,6 +148,15 @@ TEST_F(Check, APatternWithTooManyAlternativesIsRefused) {
   EXPECT_THAT(find_problem(lacks{"x", pattern}).value_or(""), HasSubstr("more than 1000"));
 }
 
+TEST_F(Check, StarsBesideEachOtherAreNoMoreWorkThanOne) {
+  std::string directories = "d";
+  for (int i = 0; i < 12; ++i) directories += "/d";
+  files_.write(directories + "/file", "x");
+  std::string pattern;
+  for (int i = 0; i < 25; ++i) pattern += "**/";
+  EXPECT_EQ(find(exists{pattern + "file"}), "pass");
+}
+
 TEST_F(Check, AFifoIsNotWaitedFor) {
   ASSERT_EQ(::mkfifo(files_.path("pipe").c_str(), 0600), 0);
   EXPECT_THAT(find(matches{"x", "pipe"}), HasSubstr("no file matches"));
