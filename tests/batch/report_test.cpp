@@ -1,7 +1,15 @@
 #include <weft/batch/report.hpp>
 
+#include <cmath>
+#include <random>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include <weft/batch/schedule.hpp>
+
+#include <batch/plans.hpp>
+#include <support/property.hpp>
 
 namespace weft {
 namespace {
@@ -103,6 +111,69 @@ TEST(Report, AHeavyRuleKeepsSeveralWorkersBusy) {
   EXPECT_DOUBLE_EQ(report.lower_bound, 2);
   EXPECT_DOUBLE_EQ(report.work, 4);
   EXPECT_DOUBLE_EQ(sum_of(report.gap_parts), 0);
+}
+
+TEST(Report, ThePartsOfTheGapAddUpToItForEverySchedule) {
+  EXPECT_TRUE(test::holds("the parts add up", [](std::uint64_t seed) {
+    const test::layered made = test::make_layered({3, 7, 5}, seed % 4, 1.0, seed);
+    const batch::graph shape(made.plan);
+    std::vector<batch::demand> demands(shape.rule_count());
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+      demands[i].weight = static_cast<unsigned>(1 + (seed + i) % 3);
+    }
+    const auto workers = static_cast<unsigned>(1 + seed / 7 % 6);
+    const batch::schedule s = batch::simulate(shape, made.cost, made.cost, demands,
+                                              {.workers = workers, .barriers = seed % 5 == 0});
+    run_record record = record_of(workers, s.makespan, {});
+    for (batch::node r = 0; r < shape.rule_count(); ++r) {
+      const rule& planned = made.plan.rules()[r];
+      const batch::placement& at = s.rules[r];
+      rule_record rule = ran(planned.id, at.worker, at.start, at.end - at.start, planned.after);
+      rule.ready = at.ready;
+      rule.weight = demands[r].weight;
+      record.rules.push_back(std::move(rule));
+    }
+    const run_report report = make_report(record);
+    const gap_parts& parts = report.gap_parts;
+    for (const double part : {parts.dependency, parts.tail, parts.admission, parts.overhead}) {
+      RC_ASSERT(part >= -1e-9);
+    }
+    RC_ASSERT(std::abs(sum_of(parts) - (report.total_time - report.lower_bound)) < 1e-6);
+  }));
+}
+
+TEST(Report, WhateverARecordSaysTheFiguresAreNumbers) {
+  EXPECT_TRUE(test::holds("figures are finite", [](std::uint64_t seed) {
+    std::mt19937 random(static_cast<std::uint32_t>(seed));
+    const auto seconds = [&] { return std::ldexp(1.0, static_cast<int>(random() % 40)) - 1; };
+    const auto worker = [&] { return static_cast<unsigned>(random() % 9); };
+    run_record record =
+        record_of(static_cast<unsigned>(1 + random() % 4), random() % 3 == 0 ? 0 : seconds(), {});
+    record.batches = {{.id = "x", .workers = worker(), .began = seconds()}, {.id = ""}};
+    for (std::size_t i = 0; i < random() % 9; ++i) {
+      rule_record rule = ran("r" + std::to_string(i), worker(), seconds(), seconds());
+      constexpr rule_status statuses[] = {rule_status::waiting, rule_status::passed,
+                                          rule_status::failed, rule_status::skipped};
+      rule.status = statuses[random() % 4];
+      rule.batch = random() % 2 == 0 ? "x" : "";
+      rule.weight = worker();
+      rule.ready = seconds();
+      if (random() % 2 == 0) rule.held = seconds();
+      rule.stolen_from = worker();
+      rule.earlier = {{.worker = worker(), .duration = seconds()}};
+      record.rules.push_back(std::move(rule));
+    }
+    const run_report report = make_report(record);
+    for (const double figure :
+         {report.avg_worker_utilization, report.utilization_variance, report.overall_efficiency,
+          report.steal_percentage, report.avg_prediction_error, report.lower_bound, report.gap,
+          sum_of(report.gap_parts), report.batches[0].utilisation, report.batches[0].predicted}) {
+      RC_ASSERT(std::isfinite(figure));
+    }
+    for (const worker_report& each : report.worker_stats) {
+      RC_ASSERT(each.utilisation >= 0 && each.utilisation <= 100);
+    }
+  }));
 }
 
 TEST(Report, PredictionErrorIsWeighedByWhatRulesTook) {

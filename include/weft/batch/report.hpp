@@ -84,6 +84,7 @@ struct run_report {
   }
 };
 
+// Errors: plan_error if the plan in the record is none, as in a log that somebody has edited.
 [[nodiscard]] run_report make_report(run_record record);
 
 // One JSON object: the fields above and `rules`.
