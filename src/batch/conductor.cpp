@@ -258,8 +258,8 @@ void conductor::conclude(unsigned index, attempt&& made) {
   if (made.stopped) {
     --rule.attempts;
     dispatcher_.postpone(n);
-  } else if (!made.passed && rule.attempts <= plan_.rules()[n].retries && !killing_ &&
-             record_.ending == run_ending::none) {
+  } else if (!made.passed && rule.attempts <= plan_.rules()[n].retries) {
+    // Also when the run is ending: a resumed one has the attempts that are left.
     repeat(ended, rule, std::move(made));
   } else {
     finish(ended, rule, std::move(made));

@@ -5,6 +5,7 @@
 #include <latch>
 #include <mutex>
 #include <numeric>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -513,6 +514,72 @@ TEST_F(Runner, AResumedRunWithFewerWorkersKeepsWhatTheOthersTried) {
   const run_report second = run(p, {.workers = 1, .policy = run_policy::stealing, .resume = log});
   ASSERT_EQ(second.record.steal_attempts.size(), 4U);
   EXPECT_EQ(second.record.steal_attempts, first.record.steal_attempts);
+}
+
+// Asks for the end of the run when so many things have happened, and a little later once more.
+void end_after(std::uint64_t events, run_options& options, std::stop_source& finish,
+               std::stop_source& stop) {
+  options.finish = finish.get_token();
+  options.stop = stop.get_token();
+  options.on_event = [&finish, &stop, events, seen = std::uint64_t{0}](const run_event&) mutable {
+    ++seen;
+    if (seen == events) finish.request_stop();
+    if (seen == events + 2) stop.request_stop();
+  };
+}
+
+TEST_F(Runner, InterruptedAnywhereAndResumedEveryRulePassesOnce) {
+  constexpr std::size_t rules = 24;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const test::temporary_directory directory;
+    std::mt19937_64 random(seed);
+    std::mutex mutex;
+    std::vector<int> passes(rules, 0);
+    plan p;
+    for (std::size_t i = 0; i < rules; ++i) {
+      rule made{.id = "r" + std::to_string(i), .batch = "b" + std::to_string(i / 6)};
+      if (i >= 6 && random() % 3 != 0) made.after = {"r" + std::to_string(random() % (i / 6 * 6))};
+      made.weight = static_cast<unsigned>(1 + random() % 3);
+      made.memory = random() % 150;
+      made.retries = 2;
+      made.retry_delay = 1ms;
+      if (random() % 6 == 0) {
+        made.command = {"true"};
+      } else {
+        made.run = [&, i, flaky = random() % 4 == 0](rule_context& context) {
+          if (context.stop().stop_requested() || (flaky && context.attempt() == 1)) return false;
+          const std::lock_guard lock(mutex);
+          ++passes[i];
+          return true;
+        };
+      }
+      p.add(std::move(made));
+    }
+    run_options options{.workers = static_cast<unsigned>(1 + random() % 4)};
+    constexpr run_policy policies[] = {run_policy::critical_path, run_policy::stealing,
+                                       run_policy::largest_first, run_policy::fifo};
+    options.policy = policies[random() % 4];
+    options.barriers = random() % 2 == 0;
+    options.memory = 200;
+    options.log_directory = directory.path();
+    run_report report;
+    for (bool complete = false; !complete;) {
+      std::stop_source finish;
+      std::stop_source stop;
+      end_after(1 + random() % 60, options, finish, stop);
+      report = run(p, options);
+      options.resume = batch::list_runs(directory.path()).at(0);
+      const auto read = batch::read_run(options.resume);
+      ASSERT_TRUE(read.has_value()) << read.error().message;
+      ASSERT_EQ(to_json(make_report(read->record)), to_json(report));
+      complete = report.record.ending == run_ending::complete;
+    }
+    EXPECT_TRUE(report.passed());
+    for (std::size_t i = 0; i < rules; ++i) {
+      EXPECT_EQ(passes[i], p.rules()[i].run ? 1 : 0) << p.rules()[i].id;
+    }
+  }
 }
 
 TEST_F(Runner, ACommandKnowsItsRuleAndItsRun) {
