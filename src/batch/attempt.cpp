@@ -5,14 +5,12 @@
 #include <exception>
 #include <utility>
 
+#include "batch/seconds.hpp"
+
 namespace weft::batch {
 namespace {
 
 constexpr std::size_t output_max = std::size_t{64} << 10U;
-
-double seconds_of(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 std::string signal_name(int number) {
   const char* const name = ::sigabbrev_np(number);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "batch/seconds.hpp"
 
 namespace weft::batch {
 namespace {
@@ -14,10 +15,6 @@ constexpr double load_interval = 0.25;           // seconds between two looks at
 constexpr std::size_t passed_output_max = 4096;  // a rule that passed is rarely asked about
 // Each looks at every rule. Where no two rules are alike, every one that ends changes something.
 constexpr std::size_t expectations_max = 128;
-
-double seconds_of(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 // Threads that run or want to, of the whole machine: the load average of the last moment.
 std::optional<double> runnable_threads() {
@@ -104,7 +101,7 @@ void conductor::run() {
 }
 
 double conductor::at(clock::time_point moment) const {
-  return offset_ + seconds_of(moment - begin_);
+  return to_the_nanosecond(offset_ + seconds_of(moment - begin_));
 }
 
 double conductor::now() const { return at(clock::now()); }
@@ -190,7 +187,7 @@ void conductor::work_here(unsigned index) {
     {
       const std::lock_guard lock(mutex_);
       made.start = own.started;
-      made.duration = now() - own.started;
+      made.duration = to_the_nanosecond(now() - own.started);
       made.timed_out = own.late;
       made.stopped = killing_ && !own.late && !made.passed;  // it was cut off: no result
       if (own.late) {

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "batch/seconds.hpp"
+
 namespace weft::batch {
 namespace {
 
@@ -13,10 +15,6 @@ std::string kind_of(const rule& r) {
   if (!r.command.empty()) return "command " + r.command[0];
   if (!r.shell.empty()) return "shell " + r.shell.substr(0, r.shell.find(' '));
   return "function";
-}
-
-double seconds_of(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "batch/input_class.hpp"
 #include "batch/predictor.hpp"
 #include "batch/report_of.hpp"
+#include "batch/seconds.hpp"
 
 namespace weft {
 namespace {
@@ -65,7 +66,7 @@ run_record planned(const plan& what, const batch::graph& shape, const run_option
     rule_record made{.id = r.id, .name = r.name, .batch = r.batch, .after = r.after};
     made.weight = r.weight;
     made.fingerprint = batch::fingerprint(r);
-    made.predicted = expected.seconds()[n];
+    made.predicted = batch::to_the_nanosecond(expected.seconds()[n]);
     made.source = expected.sources()[n];
     record.rules.push_back(std::move(made));
   }

@@ -396,7 +396,6 @@ TEST_F(Runner, TheLogSaysWhatTheReportSays) {
   ASSERT_EQ(logs.size(), 1U);
   const auto read = batch::read_run(logs[0]);
   ASSERT_TRUE(read.has_value()) << read.error().message;
-  // The log rounds to nanoseconds; the JSON, to microseconds, is the same.
   EXPECT_EQ(to_json(make_report(read->record)), to_json(report));
 }
 
