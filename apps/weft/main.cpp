@@ -1,6 +1,7 @@
 #include <exception>
 #include <iostream>
 #include <sstream>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -35,7 +36,9 @@ int main(int argc, char** argv) {
     std::cerr << weft::base::printable_lines(problem.str());
     return code == 0 ? weft::cli::exit_code::ok : weft::cli::exit_code::usage;
   } catch (const std::exception& problem) {
-    std::cerr << "weft: " << problem.what() << '\n';
+    // What the library throws begins with its name already.
+    const std::string_view text = problem.what();
+    std::cerr << (text.starts_with("weft: ") ? "" : "weft: ") << text << '\n';
     return weft::cli::exit_code::io_error;
   }
   // CLI11 could ask for a command itself, but would not say which word it took for one.

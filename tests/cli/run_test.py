@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import signal
@@ -535,6 +536,14 @@ class Streams(RunTest):
         os.close(writer)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(list(self.folder.glob("ran*"))), 20)
+
+    def test_with_too_few_descriptors_it_ends_and_says_so_once(self):
+        self.write(rules(rule("a")))
+        for most in range(5, 20):  # a sanitizer needs some itself, so how it ends is left open
+            limit = lambda most=most: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+            done = self.weft("plan.toml", preexec_fn=limit)
+            self.assertNotIn("terminate called", done.stderr)
+            self.assertNotIn("weft: weft: ", done.stderr)
 
     def test_rules_do_not_inherit_descriptors(self):
         self.write(rules(shell("a", "ls /proc/self/fd | wc -l | grep -qx 4")))  # ls itself opens one
