@@ -73,7 +73,8 @@ struct run_options {
   std::stop_token finish = {};
   std::stop_token stop = {};
 
-  // Is told what happens, by one thread at a time. Must be quick and must not throw.
+  // Is told what happens, by one thread at a time. Must be quick and must not throw; may ask for
+  // the end through the sources of `finish` and `stop`.
   std::function<void(const run_event&)> on_event = nullptr;
   // How often it is told that time passes; 0: never.
   std::chrono::nanoseconds tick{0};
