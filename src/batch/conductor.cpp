@@ -269,7 +269,9 @@ void conductor::repeat(lane& ended, rule_record& rule, attempt&& made) {
   rule.earlier.push_back({.worker = rule.worker, .start = made.start, .duration = made.duration});
   rule.message = std::move(made.message);
   if (log_ != nullptr) log_->repeated(n, rule.earlier.back(), rule.message);
-  const double delay = seconds_of(plan_.rules()[n].retry_delay) * std::pow(2, rule.attempts - 1);
+  constexpr double longest_delay = 3600;  // doubled often enough, any delay would be for ever
+  const double delay = std::min(
+      longest_delay, seconds_of(plan_.rules()[n].retry_delay) * std::pow(2, rule.attempts - 1));
   dispatcher_.postpone(n);
   retries_.push_back({.when = now() + delay, .rule = n});
   tell(run_event::kind::repeated, n);

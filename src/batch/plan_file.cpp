@@ -15,6 +15,7 @@
 
 #include "base/nearest.hpp"
 #include "batch/durable_file.hpp"
+#include "batch/validity.hpp"
 
 namespace weft::batch {
 namespace {
@@ -443,6 +444,10 @@ result<plan> load_plan(const std::string& path) {
 
 result<plan> parse_plan(std::string_view text, const std::string& origin,
                         const std::string& directory) {
+  if (const auto line = line_of_endless_key(text)) {
+    return fail(error_kind::bad_data, base::printable(origin) + ":" + std::to_string(*line) +
+                                          ":1: a key of more than 1000 parts");
+  }
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
     const toml::parse_error& problem = parsed.error();

@@ -40,7 +40,27 @@ std::optional<std::string> json_problem(std::string_view text) {
   return begin == std::string::npos ? heard.problem : heard.problem.substr(begin);
 }
 
+std::optional<std::size_t> line_of_endless_key(std::string_view text) noexcept {
+  constexpr std::size_t parts_max = 1000;
+  std::size_t line = 1;
+  std::size_t dots = 0;
+  bool in_key = true;
+  for (const char c : text) {
+    if (c == '=') in_key = false;
+    if (c == '\n' || c == '{' || c == ',') {
+      in_key = true;
+      dots = 0;
+    }
+    if (in_key && c == '.' && ++dots >= parts_max) return line;
+    line += c == '\n' ? 1 : 0;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> toml_problem(std::string_view text) {
+  if (const auto line = line_of_endless_key(text)) {
+    return "line " + std::to_string(*line) + ": a key of more than 1000 parts";
+  }
   const toml::parse_result parsed = toml::parse(text);
   if (parsed) return std::nullopt;
   const toml::parse_error& error = parsed.error();

@@ -115,6 +115,16 @@ TEST_F(Check, DeepJsonDoesNotOverflow) {
   EXPECT_THAT(find(json_valid{"deep.json"}), HasSubstr("no JSON"));
 }
 
+TEST_F(Check, DeepTomlDoesNotOverflow) {
+  std::string key = "a";
+  for (int i = 0; i < 1'000'000; ++i) key += ".a";
+  files_.write("deep.toml", key + " = 1\n");
+  files_.write("dots.toml", "a = \"" + std::string(5000, '.') + "\"\n");
+  EXPECT_EQ(find(toml_valid{"dots.toml"}), "pass");
+  EXPECT_EQ(find(toml_valid{"deep.toml"}),
+            "deep.toml: no TOML: line 1: a key of more than 1000 parts");
+}
+
 TEST_F(Check, OnlyTheFirstFewFindingsAreShown) {
   for (int i = 0; i < 8; ++i) files_.write("f" + std::to_string(i), "");
   EXPECT_THAT(find(absent{"f*"}), HasSubstr("f4 is there\nand 3 more"));

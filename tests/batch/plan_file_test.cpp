@@ -136,6 +136,13 @@ TEST(PlanFile, WhatIsNoTomlIsRefusedWithItsPlace) {
   EXPECT_THAT(problems("a = 99999999999999999999"), HasSubstr("plan.toml:1:"));
 }
 
+TEST(PlanFile, AKeyWithoutEndIsRefusedAndDoesNotOverflow) {
+  std::string key = "a";
+  for (int i = 0; i < 1'000'000; ++i) key += ".a";
+  EXPECT_EQ(problems("\n" + key + " = 1\n"), "plan.toml:2:1: a key of more than 1000 parts");
+  EXPECT_EQ(problems("[" + key + "]\n"), "plan.toml:1:1: a key of more than 1000 parts");
+}
+
 TEST(PlanFile, CutOffAnywhereItIsReadOrRefusedButNothingElse) {
   const std::string whole =
       "[plan]\nname = \"p\"\n[[batch]]\nid = \"b\"\n[[rule]]\nid = \"a\"\nbatch = \"b\"\n"
