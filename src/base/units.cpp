@@ -100,7 +100,7 @@ std::string format_duration(double seconds) {
   if (seconds < 0.9995e-3) return three_digits(seconds * 1e6, "us");
   if (seconds < 0.9995) return three_digits(seconds * 1e3, "ms");
   if (seconds < 99.95) return three_digits(seconds, "s");
-  const auto whole = static_cast<long long>(std::llround(seconds));
+  const auto whole = std::llround(seconds);
   const auto pair = [](long long large, const char* a, long long small, const char* b) {
     return std::to_string(large) + " " + a + " " + std::to_string(small) + " " + b;
   };
