@@ -160,8 +160,8 @@ unsigned default_workers() {
   return std::min(base::usable_cpus(), workers_max);
 }
 
-run_report run(const plan& what, const run_options& given) {
-  run_options options = checked(given);
+run_report run(const plan& what, const run_options& how) {
+  run_options options = checked(how);
   const batch::graph shape(what);
   std::vector<std::string> warnings;
   batch::loaded_profiles known;

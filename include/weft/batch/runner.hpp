@@ -101,6 +101,6 @@ class run_error : public std::runtime_error {
 // Blocks: until every rule is dealt with. Errors: plan_error for the plan; std::invalid_argument
 // for options; std::system_error if threads cannot be made; run_error. A rule that fails is no
 // error of the run: the report says so.
-run_report run(const plan& what, const run_options& options = {});
+run_report run(const plan& what, const run_options& how = {});
 
 }  // namespace weft
