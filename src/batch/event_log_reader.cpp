@@ -2,6 +2,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -23,6 +24,7 @@ class replay {
  public:
   run_record record;
   int pid = 0;
+  std::set<std::string> running;  // commands that have started and not ended
 
   void apply(const json& event) {
     const auto name = event.at("event").get<std::string>();
@@ -41,6 +43,7 @@ class replay {
       batch.began = moment(event);
     } else if (name == "start") {
       moment(event);
+      running.insert(rule_of(event).id);
     } else if (name == "again") {
       repeat(event);
     } else if (name == "end") {
@@ -100,6 +103,7 @@ class replay {
 
   void repeat(const json& event) {
     rule_record& rule = rule_of(event);
+    running.erase(rule.id);
     rule.earlier.push_back({.worker = event.at("worker"),
                             .start = seconds(event, "start"),
                             .duration = seconds(event, "duration")});
@@ -110,6 +114,7 @@ class replay {
 
   void end(const json& event) {
     rule_record& rule = rule_of(event);
+    running.erase(rule.id);
     const auto status = rule_status_of(event.at("status").get<std::string>());
     if (!status) throw wrong{"there is no status " + event.at("status").dump()};
     rule.status = *status;
@@ -215,7 +220,10 @@ result<logged_run> read_run(const std::string& path) {
     return fail(error_kind::bad_data,
                 path + ": ends within the plan; nothing had begun, so run it anew");
   }
-  return logged_run{.record = std::move(played.record), .complete_bytes = begin, .pid = played.pid};
+  return logged_run{.record = std::move(played.record),
+                    .complete_bytes = begin,
+                    .pid = played.pid,
+                    .running = {played.running.begin(), played.running.end()}};
 }
 
 }  // namespace weft::batch

@@ -166,13 +166,19 @@ class reader {
     plan_.set_directory((std::filesystem::path(plan_.directory()) / cwd).string());
   }
 
+  // The id of a batch or rule, and what messages about it begin with.
+  std::string read_id(const toml::table& table, const char* kind, keys known, std::string& id) {
+    read_text(table, kind, "id", id);
+    if (!table.contains("id")) report(place_of(table), kind, "id", "is missing");
+    remember(id, table);
+    std::string subject = id.empty() ? kind : in_quotes(id);
+    expect_keys(table, subject, known);
+    return subject;
+  }
+
   void read_batch(const toml::table& table) {
     batch_info made;
-    read_text(table, "batch", "id", made.id);
-    const std::string subject = made.id.empty() ? "batch" : in_quotes(made.id);
-    if (!table.contains("id")) report(place_of(table), "batch", "id", "is missing");
-    remember(made.id, table);
-    expect_keys(table, subject, batch_keys);
+    const std::string subject = read_id(table, "batch", batch_keys, made.id);
     read_text(table, subject, "name", made.name);
     read_texts(table, subject, "after", made.after);
     plan_.add_batch(std::move(made));
@@ -180,11 +186,7 @@ class reader {
 
   void read_rule(const toml::table& table) {
     rule made;
-    read_text(table, "rule", "id", made.id);
-    const std::string subject = made.id.empty() ? "rule" : in_quotes(made.id);
-    if (!table.contains("id")) report(place_of(table), "rule", "id", "is missing");
-    remember(made.id, table);
-    expect_keys(table, subject, rule_keys);
+    const std::string subject = read_id(table, "rule", rule_keys, made.id);
     read_text(table, subject, "name", made.name);
     read_text(table, subject, "batch", made.batch);
     read_texts(table, subject, "after", made.after);

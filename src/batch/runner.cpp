@@ -188,7 +188,13 @@ run_report run(const plan& what, const run_options& how) {
     opened(batch::event_log::reopen(options.resume, earlier.complete_bytes));
     record = std::move(earlier.record);
     // What a killed program has left running would run beside its own repetition.
-    if (const std::size_t killed = process::kill_marked(batch::run_variable, record.id)) {
+    // Not what a rule that has ended left behind: that may be meant to stay.
+    std::size_t killed = 0;
+    for (const std::string& rule : earlier.running) {
+      killed += process::kill_marked({std::string(batch::run_variable) + "=" + record.id,
+                                      std::string(batch::rule_variable) + "=" + rule});
+    }
+    if (killed > 0) {
       warnings.push_back("killed " + std::to_string(killed) +
                          " processes that the interrupted run had left running");
     }

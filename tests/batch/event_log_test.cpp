@@ -133,6 +133,18 @@ TEST_F(EventLog, CutOffAnywhereItIsReadUpToTheLastWholeLine) {
   }
 }
 
+TEST_F(EventLog, TellsWhichCommandsHadNotEnded) {
+  auto log = event_log::create(directory_.path(), sample_run());
+  ASSERT_TRUE(log.has_value());
+  (*log)->started(0.5, 0, 3, 1);
+  (*log)->started(0.5, 1, 2, 1);
+  EXPECT_THAT(read_run((*log)->path())->running, ::testing::ElementsAre("a", "b"));
+  (*log)->repeated(1, {.worker = 2, .start = 0.5, .duration = 0.25}, "exit code 1");
+  (*log)->finished(0, finished_a(sample_run().rules[0]));
+  (*log)->flush();
+  EXPECT_THAT(read_run((*log)->path())->running, ::testing::IsEmpty());
+}
+
 TEST_F(EventLog, ReopenedItGoesOnAfterTheLastWholeLine) {
   write_all();
   std::ofstream(path_, std::ios::app) << R"({"event":"end","ru)";

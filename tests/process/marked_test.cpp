@@ -30,19 +30,20 @@ TEST(Marked, KillsThoseWithTheVariableAndNobodyElse) {
   start(1, "mine", "sleep 1000 & wait");
   start(2, "mine", "exec sleep 1000");
   start(3, "mine too", "sleep 1000");  // the value is longer: not the same
-  EXPECT_GE(kill_marked("WEFT_TEST_MARK", "mine"), 3U);
+  EXPECT_GE(kill_marked({"WEFT_TEST_MARK=mine"}), 3U);
   ended.wait();
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(outcomes[i].how, ending::signalled) << i;
     EXPECT_EQ(outcomes[i].signal, SIGKILL) << i;
   }
   EXPECT_FALSE(all.try_wait());  // the fourth still runs
-  EXPECT_GE(kill_marked("WEFT_TEST_MARK", "mine too"), 1U);
+  EXPECT_EQ(kill_marked({"WEFT_TEST_MARK=mine too", "WEFT_TEST_OTHER=1"}), 0U);  // it lacks one
+  EXPECT_GE(kill_marked({"WEFT_TEST_MARK=mine too"}), 1U);
   all.wait();
 }
 
 TEST(Marked, WithoutAnySuchProcessNothingHappens) {
-  EXPECT_EQ(kill_marked("WEFT_TEST_MARK", "nobody has this"), 0U);
+  EXPECT_EQ(kill_marked({"WEFT_TEST_MARK=nobody has this"}), 0U);
 }
 
 }  // namespace

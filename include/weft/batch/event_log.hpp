@@ -70,8 +70,9 @@ class event_log {
 // A log as far as it goes.
 struct logged_run {
   run_record record;
-  std::size_t complete_bytes = 0;  // without a last line that was cut off
-  int pid = 0;                     // the process that wrote it last
+  std::size_t complete_bytes = 0;         // without a last line that was cut off
+  int pid = 0;                            // the process that wrote it last
+  std::vector<std::string> running = {};  // commands whose end it does not tell
 };
 
 // Errors: missing_input, no_permission; bad_data with the line.
