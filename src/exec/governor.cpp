@@ -37,20 +37,28 @@ std::vector<scaling_event> governor::events() const {
 void governor::watch(const std::stop_token& stopping) {
   while (!control_.wait_for_work(stopping)) {
     // What was measured before a pause says nothing about what comes after it.
-    clock::time_point looked = clock::now();
-    look_at_machine(looked);
+    clock::time_point now = clock::now();
+    clock::time_point looked = now;
+    clock::time_point decided = now;
+    look_at_machine(now);
     window_began_ = mark_now();
     on_trial_ = false;
     while (has_work()) {
-      const auto interval = options_.scale_check_interval;
-      if (control_.wait_for(on_trial_ ? interval / 4 : interval, stopping)) return;
-      const clock::time_point now = clock::now();
+      const auto interval =
+          on_trial_ ? options_.scale_check_interval / 4 : options_.scale_check_interval;
+      const auto until_look = options_.monitor_interval - (now - looked);
+      const auto until_decision = interval - (now - decided);
+      if (control_.wait_for(std::min(until_look, until_decision), stopping)) return;
+      now = clock::now();
       if (now - looked >= options_.monitor_interval) {
         looked = now;
         look_at_machine(now);
       }
       keep_admission_going(now);
-      decide_size(now);
+      if (now - decided >= interval) {
+        decided = now;
+        decide_size(now);
+      }
     }
   }
 }

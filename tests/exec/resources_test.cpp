@@ -154,7 +154,9 @@ int most_at_once(weft::executor& ex, int tasks) {
 
 TEST_F(Machine, ShortOfMemoryBeginsTasksOneAtATime) {
   set_memory(50);
-  weft::executor ex(options());
+  auto patient = options();
+  patient.scale_check_interval = 1h;  // a slow task is no reason to admit another
+  weft::executor ex(patient);
   std::latch release(1);
   auto holder = ex.submit([&] { release.wait(); });  // keeps the executor looking
   set_memory(97);
