@@ -10,6 +10,7 @@
 
 #include "exit_code.hpp"
 #include "profile.hpp"
+#include "report.hpp"
 #include "run.hpp"
 #include "simulate.hpp"
 #include "standard_streams.hpp"
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   app.footer("weft COMMAND --help tells more about a command.");
   try {
     weft::cli::add_run(app, status);
+    weft::cli::add_report(app, status);
     weft::cli::add_profile(app, status);
     weft::cli::add_simulate(app, status);
     app.parse(argc, argv);

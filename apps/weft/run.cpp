@@ -25,7 +25,9 @@
 #include "arguments.hpp"
 #include "dry_run.hpp"
 #include "exit_code.hpp"
+#include "find_run.hpp"
 #include "interrupt.hpp"
+#include "refusal.hpp"
 #include "run_display.hpp"
 #include "run_summary.hpp"
 #include "standard_streams.hpp"
@@ -33,8 +35,6 @@
 
 namespace weft::cli {
 namespace {
-
-constexpr const char* default_runs = ".weft/runs";
 
 struct options {
   std::string plan;
@@ -61,20 +61,6 @@ struct options {
   bool quiet = false;
   bool verbose = false;
 };
-
-// Ends the command with a message and a status.
-struct refusal {
-  int status = exit_code::usage;
-  std::string message;
-};
-
-int status_of(error_kind kind) { return static_cast<int>(kind); }
-
-template <class T>
-T must(result<T> given) {
-  if (!given) throw refusal{status_of(given.error().kind), given.error().message};
-  return std::move(*given);
-}
 
 run_policy policy_of(const std::string& name) {
   for (const run_policy each :
@@ -311,24 +297,7 @@ int run_command(const options& given) {
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGCHLD,
               SIG_DFL);  // whoever started us may ignore it, and then no child has a status
-  try {
-    const int status = run_plan(given);
-    if (finish_standard_output()) return status;
-    std::cerr << "weft run: cannot write to standard output; --output FILE writes the report\n";
-    return exit_code::io_error;
-  } catch (const refusal& refused) {
-    std::cerr << "weft run: " << refused.message << '\n';
-    return refused.status;
-  } catch (const run_error& failed) {
-    std::cerr << "weft run: " << failed.what() << '\n';
-    return status_of(failed.kind());
-  } catch (const plan_error& failed) {
-    std::cerr << "weft run: " << base::printable_lines(failed.what()) << '\n';
-    return exit_code::bad_data;
-  } catch (const std::invalid_argument& failed) {
-    std::cerr << "weft run: " << failed.what() << '\n';
-    return exit_code::usage;
-  }
+  return guarded("run", [&] { return run_plan(given); });
 }
 
 constexpr const char* epilogue = R"(A plan is a TOML file:

@@ -7,23 +7,14 @@
 namespace weft::batch {
 namespace {
 
-// A change of what is going on, at a time.
-struct change {
-  double when = 0;
-  double busy = 0;     // workers
-  double ready = 0;    // rules that nothing keeps from running
-  double held = 0;     // workers that rules without room want
-  double pending = 0;  // rules that wait for others
-  double limit = 0;    // workers that may run
-};
-
-std::vector<change> changes_of(const run_record& record, double elapsed) {
-  std::vector<change> changes;
-  const auto during = [&](double begin, double end, change what) {
+// Every situation as a change from the one before.
+std::vector<situation> changes_of(const run_record& record, double elapsed) {
+  std::vector<situation> changes;
+  const auto during = [&](double begin, double end, situation what) {
     if (end <= begin) return;
-    what.when = begin;
+    what.since = begin;
     changes.push_back(what);
-    changes.push_back({.when = end,
+    changes.push_back({.since = end,
                        .busy = -what.busy,
                        .ready = -what.ready,
                        .held = -what.held,
@@ -52,46 +43,65 @@ std::vector<change> changes_of(const run_record& record, double elapsed) {
   }
   std::ranges::sort(batches, {}, &batch_record::began);
   double limit = record.workers;
-  changes.push_back({.when = 0, .limit = limit});
+  changes.push_back({.since = 0, .limit = limit});
   for (const batch_record& batch : batches) {
-    changes.push_back({.when = batch.began, .limit = *batch.workers - limit});
+    changes.push_back({.since = batch.began, .limit = *batch.workers - limit});
     limit = *batch.workers;
   }
-  std::ranges::sort(changes, {}, &change::when);
+  std::ranges::sort(changes, {}, &situation::since);
   return changes;
 }
 
 }  // namespace
 
-gap_parts idle_time(const run_record& record, double elapsed) {
-  gap_parts idle;
-  change now;
-  const auto account = [&](double seconds) {
-    const double workers = record.workers;
-    double left = std::max(0.0, workers - now.busy) * seconds / workers;
-    const auto charge = [&](double& part, double wanted) {
-      const double share = std::min(left, std::max(0.0, wanted) * seconds / workers);
-      part += share;
-      left -= share;
-    };
-    const double beyond_limit = workers - std::max(now.limit, now.busy);
-    charge(idle.admission, std::min(beyond_limit, now.ready + now.held));
-    charge(idle.overhead, now.ready);
-    charge(idle.admission, now.held);
-    (now.pending > 0.5 ? idle.dependency : idle.tail) += left;
-  };
-  for (const change& next : changes_of(record, elapsed)) {
-    const double until = std::clamp(next.when, now.when, elapsed);
-    account(until - now.when);
-    now.when = until;
-    now.busy += next.busy;
-    now.ready += next.ready;
-    now.held += next.held;
-    now.pending += next.pending;
-    now.limit += next.limit;
+std::vector<situation> situations_of(const run_record& record, double elapsed) {
+  std::vector<situation> made = {{}};
+  for (const situation& change : changes_of(record, elapsed)) {
+    situation next = made.back();
+    next.since = std::clamp(change.since, made.back().since, std::max(made.back().since, elapsed));
+    next.busy += change.busy;
+    next.ready += change.ready;
+    next.held += change.held;
+    next.pending += change.pending;
+    next.limit += change.limit;
+    if (next.since > made.back().since) {
+      made.push_back(next);
+    } else {
+      made.back() = next;
+    }
   }
-  account(std::max(0.0, elapsed - now.when));
+  return made;
+}
+
+idle_workers idle_workers_in(const situation& now, double workers) {
+  idle_workers idle;
+  double left = std::max(0.0, workers - now.busy);
+  const auto charge = [&](double& to, double wanted) {
+    const double share = std::min(left, std::max(0.0, wanted));
+    to += share;
+    left -= share;
+  };
+  const double beyond_limit = workers - std::max(now.limit, now.busy);
+  charge(idle.beyond_limit, std::min(beyond_limit, now.ready + now.held));
+  charge(idle.overhead, now.ready);
+  charge(idle.held, now.held);
+  (now.pending > 0.5 ? idle.dependency : idle.tail) += left;
   return idle;
+}
+
+gap_parts idle_time(const run_record& record, double elapsed) {
+  gap_parts sum;
+  const std::vector<situation> all = situations_of(record, elapsed);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double until = i + 1 < all.size() ? all[i + 1].since : elapsed;
+    const double share = std::max(0.0, until - all[i].since) / record.workers;
+    const idle_workers idle = idle_workers_in(all[i], record.workers);
+    sum.dependency += idle.dependency * share;
+    sum.tail += idle.tail * share;
+    sum.admission += (idle.beyond_limit + idle.held) * share;
+    sum.overhead += idle.overhead * share;
+  }
+  return sum;
 }
 
 gap_parts without_unavoidable(gap_parts idle, double unavoidable) {

@@ -7,6 +7,7 @@
 
 #include <weft/batch/bound.hpp>
 #include <weft/batch/graph.hpp>
+#include <weft/batch/slack.hpp>
 
 #include "batch/idle_time.hpp"
 #include "batch/report_of.hpp"
@@ -15,18 +16,6 @@ namespace weft {
 namespace {
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
-
-// The shape of the plan, from what the record says about it.
-plan shape_of(const run_record& record) {
-  plan shape(record.plan);
-  for (const batch_record& batch : record.batches) {
-    if (!batch.id.empty()) shape.add_batch({.id = batch.id, .after = batch.after});
-  }
-  for (const rule_record& rule : record.rules) {
-    shape.add({.id = rule.id, .batch = rule.batch, .after = rule.after, .shell = ":"});
-  }
-  return shape;
-}
 
 void count_rules(run_report& report) {
   double predicted_off = 0;
@@ -96,12 +85,9 @@ void add_workers(run_report& report) {
 
 void add_bound(run_report& report, const batch::graph& shape) {
   const run_record& record = report.record;
-  batch::costs taken;
+  const batch::costs taken = batch::taken_by(record);
   std::vector<unsigned> weight;
-  for (const rule_record& rule : record.rules) {
-    taken.push_back(has_run(rule.status) ? rule.duration : 0);
-    weight.push_back(rule.weight);
-  }
+  for (const rule_record& rule : record.rules) weight.push_back(rule.weight);
   const batch::lower_bound bound = batch::bound_of(shape, taken, weight, record.workers);
   report.lower_bound = bound.total();
   report.gap = report.lower_bound > 0 ? report.total_time / report.lower_bound : 1;
@@ -176,7 +162,7 @@ void add_batches(run_report& report) {
 }  // namespace
 
 run_report make_report(run_record record) {
-  const batch::graph shape(shape_of(record));
+  const batch::graph shape = batch::graph_of(record);
   return batch::make_report(std::move(record), shape);
 }
 

@@ -6,36 +6,14 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <weft/batch/schedule.hpp>
-
-#include <batch/plans.hpp>
+#include <batch/records.hpp>
 #include <support/property.hpp>
 
 namespace weft {
 namespace {
 
-rule_record ran(std::string id, unsigned worker, double start, double duration,
-                std::vector<std::string> after = {}) {
-  rule_record made{.id = std::move(id)};
-  made.after = std::move(after);
-  made.status = rule_status::passed;
-  made.worker = worker;
-  made.ready = start;
-  made.start = start;
-  made.duration = duration;
-  made.predicted = duration;
-  made.attempts = 1;
-  return made;
-}
-
-run_record record_of(unsigned workers, double elapsed, std::vector<rule_record> rules) {
-  run_record made{.id = "run", .plan = "plan"};
-  made.workers = workers;
-  made.elapsed = elapsed;
-  made.batches = {{.id = ""}};
-  made.rules = std::move(rules);
-  return made;
-}
+using test::ran;
+using test::record_of;
 
 double sum_of(const gap_parts& parts) {
   return parts.dependency + parts.tail + parts.admission + parts.overhead;
@@ -115,25 +93,7 @@ TEST(Report, AHeavyRuleKeepsSeveralWorkersBusy) {
 
 TEST(Report, ThePartsOfTheGapAddUpToItForEverySchedule) {
   EXPECT_TRUE(test::holds("the parts add up", [](std::uint64_t seed) {
-    const test::layered made = test::make_layered({3, 7, 5}, seed % 4, 1.0, seed);
-    const batch::graph shape(made.plan);
-    std::vector<batch::demand> demands(shape.rule_count());
-    for (std::size_t i = 0; i < demands.size(); ++i) {
-      demands[i].weight = static_cast<unsigned>(1 + (seed + i) % 3);
-    }
-    const auto workers = static_cast<unsigned>(1 + seed / 7 % 6);
-    const batch::schedule s = batch::simulate(shape, made.cost, made.cost, demands,
-                                              {.workers = workers, .barriers = seed % 5 == 0});
-    run_record record = record_of(workers, s.makespan, {});
-    for (batch::node r = 0; r < shape.rule_count(); ++r) {
-      const rule& planned = made.plan.rules()[r];
-      const batch::placement& at = s.rules[r];
-      rule_record rule = ran(planned.id, at.worker, at.start, at.end - at.start, planned.after);
-      rule.ready = at.ready;
-      rule.weight = demands[r].weight;
-      record.rules.push_back(std::move(rule));
-    }
-    const run_report report = make_report(record);
+    const run_report report = make_report(test::random_run(seed));
     const gap_parts& parts = report.gap_parts;
     for (const double part : {parts.dependency, parts.tail, parts.admission, parts.overhead}) {
       RC_ASSERT(part >= -1e-9);

@@ -12,8 +12,8 @@ namespace weft::batch {
 
 // One time that a rule ran.
 struct past_run {
-  std::string run;   // its id
-  double began = 0;  // seconds since 1970
+  std::string run = {};  // its id
+  double began = 0;      // seconds since 1970
   double duration = 0;
   rule_status status = rule_status::passed;
 };
