@@ -86,7 +86,7 @@ std::optional<std::string> last_run(const options& given, const std::string& pla
                 << '\n';
       continue;
     }
-    if (logged->record.plan_file != plan_file) continue;
+    if (logged->record.plan_file != plan_file || !logged->has_whole_plan) continue;
     read = std::move(*logged);
     return path;
   }

@@ -216,12 +216,10 @@ result<logged_run> read_run(const std::string& path) {
   if (played.record.id.empty()) {
     return fail(error_kind::bad_data, path + ":1: this is no event log: it does not say which run");
   }
-  if (!played.has_whole_plan()) {
-    return fail(error_kind::bad_data,
-                path + ": ends within the plan; nothing had begun, so run it anew");
-  }
+  const bool has_whole_plan = played.has_whole_plan();
   return logged_run{.record = std::move(played.record),
                     .complete_bytes = begin,
+                    .has_whole_plan = has_whole_plan,
                     .pid = played.pid,
                     .running = {played.running.begin(), played.running.end()}};
 }

@@ -77,6 +77,11 @@ run_record planned(const plan& what, const batch::graph& shape, const run_option
 batch::logged_run earlier_part(const std::string& path, const run_record& now) {
   auto read = batch::read_run(path);
   if (!read) throw run_error(read.error());
+  if (!read->has_whole_plan) {
+    throw run_error({error_kind::bad_data,
+                     "cannot resume \"" + path +
+                         "\": it ends within the plan; nothing had begun, so run it anew"});
+  }
   run_record& before = read->record;
   const auto differs = [&](const std::string& what) {
     throw run_error({error_kind::bad_data, "cannot resume \"" + path + "\": " + what +

@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <weft/batch/report.hpp>
+
 #include <support/temporary_directory.hpp>
 
 namespace weft::batch {
@@ -122,12 +124,16 @@ TEST_F(EventLog, CutOffAnywhereItIsReadUpToTheLastWholeLine) {
   for (std::size_t length = 0; length <= whole.size(); ++length) {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << whole.substr(0, length);
     const auto read = read_run(path_);
-    if (length < plan_end) {  // nothing had begun
+    if (length <= whole.find('\n')) {  // not even the name of the run
       ASSERT_FALSE(read.has_value()) << length;
       EXPECT_EQ(read.error().kind, error_kind::bad_data);
       continue;
     }
     ASSERT_TRUE(read.has_value()) << length << ": " << read.error().message;
+    EXPECT_EQ(read->has_whole_plan, length >= plan_end) << length;
+    const run_report report = make_report(read->record);
+    EXPECT_EQ(report.total_rules, report.passed_count + report.failed_count +
+                                      report.skipped_count + report.waiting_count);
     const std::size_t last_end = whole.rfind('\n', length == 0 ? 0 : length - 1);
     EXPECT_EQ(read->complete_bytes, last_end + 1) << length;
   }

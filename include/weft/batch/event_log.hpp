@@ -71,6 +71,7 @@ class event_log {
 struct logged_run {
   run_record record;
   std::size_t complete_bytes = 0;         // without a last line that was cut off
+  bool has_whole_plan = true;             // false: it ends within the plan, and nothing had begun
   int pid = 0;                            // the process that wrote it last
   std::vector<std::string> running = {};  // commands whose end it does not tell
 };
