@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "ink.hpp"
+
 namespace weft::cli {
 namespace {
 
@@ -52,49 +54,25 @@ std::vector<plot_point> to_columns(const std::vector<plot_point>& points, std::s
   return shown;
 }
 
-enum class ink { none, red, yellow, green, blue };
-
-std::string_view code(ink colour) {
-  switch (colour) {
-    case ink::red:
-      return "\x1b[31m";
-    case ink::yellow:
-      return "\x1b[33m";
-    case ink::green:
-      return "\x1b[32m";
-    case ink::blue:
-      return "\x1b[34m";
-    case ink::none:
-      break;
-  }
-  return "";
-}
-
 // Builds lines that fit the terminal, with colours only where it wants them.
 class canvas {
  public:
-  explicit canvas(const terminal& look) : columns_(look.columns), colour_(look.colour) {}
+  explicit canvas(const terminal& look) : look_(look) {}
 
   void begin_row(const std::string& label) {
     text_.append(margin - 1 - std::min(label.size(), margin - 1), ' ');
     text_ += label + ' ';
   }
-  void put(char c, ink colour) {
-    const bool painted = colour_ && colour != ink::none;
-    if (painted) text_ += code(colour);
-    text_ += c;
-    if (painted) text_ += "\x1b[0m";
-  }
+  void put(char c, ink colour) { text_ += painted(std::string_view(&c, 1), colour, look_); }
   void end_row() {
     while (text_.ends_with(' ')) text_.pop_back();
     text_ += '\n';
   }
-  void line(std::string_view words) { (text_ += words.substr(0, columns_)) += '\n'; }
+  void line(std::string_view words) { (text_ += words.substr(0, look_.columns)) += '\n'; }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
  private:
-  std::size_t columns_;
-  bool colour_;
+  terminal look_;
   std::string text_;
 };
 

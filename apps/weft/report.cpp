@@ -2,12 +2,16 @@
 
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include <weft/base/utf8.hpp>
+#include <weft/batch/benchmark.hpp>
 #include <weft/batch/report.hpp>
 
 #include "find_run.hpp"
 #include "refusal.hpp"
+#include "run_charts.hpp"
 #include "run_summary.hpp"
 
 namespace weft::cli {
@@ -16,16 +20,46 @@ namespace {
 struct options {
   std::string run;
   std::string runs = default_runs;
+  bool utilization = false;
+  bool stealing = false;
+  bool efficiency = false;
+  bool timeline = false;
+  bool comparison = false;
+  bool all = false;
 };
 
+// What the user did not ask for by name is the summary, and where the time went.
+std::string describe(const options& given, const run_report& report, const terminal& look) {
+  const bool chosen =
+      given.utilization || given.stealing || given.efficiency || given.timeline || given.comparison;
+  std::string text;
+  const auto add = [&](bool wanted, auto section) {
+    if (wanted) text += (text.empty() ? "" : "\n") + section();
+  };
+  add(given.all || !chosen,
+      [&] { return summary(report, verbosity::normal, look.columns).substr(1); });
+  add(given.all || !chosen || given.timeline, [&] { return timeline_chart(report, look); });
+  add(given.all || !chosen || given.efficiency, [&] { return efficiency_chart(report, look); });
+  add(given.all || given.utilization, [&] { return utilization_chart(report, look); });
+  add(given.all || given.stealing, [&] { return stealing_chart(report, look); });
+  add(given.all || given.comparison, [&] { return comparison_chart(report, std::nullopt, look); });
+  return text;
+}
+
 int report_run(const options& given) {
-  const run_report report = make_report(must(find_run(given.run, given.runs)).record);
-  std::cout << summary(report, verbosity::normal);
+  const batch::logged_run logged = must(find_run(given.run, given.runs));
+  const run_report report = make_report(logged.record);
+  if (!logged.has_whole_plan) {
+    std::cerr << "weft report: the log ends within the plan: "
+                 "nothing had begun, and rules may be missing\n";
+  }
+  std::cout << describe(given, report, standard_output());
   return exit_code::ok;
 }
 
 constexpr const char* epilogue =
     R"(RUN is a log, the id of a run, or the beginning of one; without it, the newest.
+Without options: the summary, the timeline, and where the time went.
 
 Exit status: 0, 2 for wrong usage, 65 for a file that is no log of a run or is
 of a newer version, 66 for a run that is not there.)";
@@ -38,6 +72,12 @@ void add_report(CLI::App& app, int& status) {
   command.add_option("RUN", given->run, "Run to report on")->option_text("[newest]");
   command.add_option("--runs", given->runs, "Where the logs of runs are")
       ->option_text("DIRECTORY [.weft/runs]");
+  command.add_flag("--timeline", given->timeline, "What each worker did when");
+  command.add_flag("--efficiency", given->efficiency, "Where the time above the bound went");
+  command.add_flag("--utilization", given->utilization, "How busy each worker was");
+  command.add_flag("--stealing", given->stealing, "Who stole from whom");
+  command.add_flag("--comparison", given->comparison, "What other policies would have taken");
+  command.add_flag("--all", given->all, "All of these");
   command.footer(epilogue);
   command.callback(
       [given, &status] { status = guarded("report", [&] { return report_run(*given); }); });

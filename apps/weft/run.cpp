@@ -281,12 +281,12 @@ int run_plan(const options& given) {
   for (const std::string& warning : report.warnings) {
     std::cerr << "weft run: warning: " << base::printable(warning) << '\n';
   }
-  const std::string text = given.format == "json" ? to_json(report) : summary(report, shown);
+  const std::string text = given.format == "json" ? to_json(report) : summary(report, shown, 80);
   if (file.is_wanted()) file.write(text);
   if (json_to_output) {
     std::cout << text;
   } else if (shown != verbosity::quiet) {
-    std::cout << summary(report, shown) << next_steps(given, report);
+    std::cout << summary(report, shown, standard_output().columns) << next_steps(given, report);
   }
   return exit_status(report, signals.signal());
 }

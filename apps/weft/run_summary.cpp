@@ -1,7 +1,6 @@
 #include "run_summary.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include <weft/base/units.hpp>
 #include <weft/base/utf8.hpp>
@@ -11,16 +10,7 @@
 namespace weft::cli {
 namespace {
 
-template <class... Value>
-std::string format(const char* pattern, Value... value) {
-  const int length = std::snprintf(nullptr, 0, pattern, value...);
-  std::string text(static_cast<std::size_t>(length) + 1, '\0');
-  std::snprintf(text.data(), text.size(), pattern, value...);
-  text.pop_back();
-  return text;
-}
-
-std::string seconds(double value) { return format("%.3f s", value); }
+std::string seconds(double value) { return formatted("%.3f s", value); }
 
 // Batches that have rules.
 std::size_t used_batches(const run_report& report) {
@@ -61,7 +51,7 @@ std::string bound_reason(const run_report& report) {
 
 std::string gap_line(const run_report& report) {
   const double above = report.total_time - report.lower_bound;
-  std::string text = format("%.3f s above it (%.2f x)", std::max(0.0, above), report.gap);
+  std::string text = formatted("%.3f s above it (%.2f x)", std::max(0.0, above), report.gap);
   const gap_parts& parts = report.gap_parts;
   std::string why;
   const auto add = [&](double part, const char* what) {
@@ -75,21 +65,29 @@ std::string gap_line(const run_report& report) {
   return text + why;
 }
 
-std::string batch_table(const run_report& report) {
+// Where there is little room, the figures that matter least are left out.
+std::string batch_table(const run_report& report, std::size_t columns) {
+  const bool is_narrow = columns < 66;
+  const std::size_t besides = is_narrow ? 33 : 50;
   std::size_t width = 4;
   for (const batch_report& batch : report.batches) {
     if (batch.rules > 0) width = std::max(width, width_of(name_of_batch(batch)));
   }
-  width = std::min<std::size_t>(width, 32);
-  std::string text =
-      "Batch  " + fitted("Name", width) +
-      format("  %5s  %7s  %9s  %6s  %6s\n", "Rules", "Workers", "Time", "Util", "Steals");
+  width = std::min({width, std::size_t{32}, columns > besides + 4 ? columns - besides : 4});
+  std::string text = "Batch  " + fitted("Name", width) + formatted("  %5s", "Rules");
+  if (!is_narrow) text += formatted("  %7s", "Workers");
+  text += formatted("  %9s  %6s", "Time", "Util");
+  if (!is_narrow) text += formatted("  %6s", "Steals");
+  text += "\n";
   for (std::size_t i = 0; i < report.batches.size(); ++i) {
     const batch_report& batch = report.batches[i];
     if (batch.rules == 0) continue;
-    text += format("%-5zu  ", i) + fitted(name_of_batch(batch), width) +
-            format("  %5zu  %7u  %7.3f s  %5.1f%%  %6zu\n", batch.rules, batch.workers,
-                   batch.seconds, batch.utilisation, batch.steals);
+    text += formatted("%-5zu  ", i) + fitted(name_of_batch(batch), width) +
+            formatted("  %5zu", batch.rules);
+    if (!is_narrow) text += formatted("  %7u", batch.workers);
+    text += formatted("  %7.3f s  %5.1f%%", batch.seconds, batch.utilisation);
+    if (!is_narrow) text += formatted("  %6zu", batch.steals);
+    text += "\n";
   }
   return text;
 }
@@ -101,14 +99,14 @@ std::string batch_lines(const run_report& report) {
     if (batch.rules == 0) continue;
     const std::string head = "[BATCH " + std::to_string(i) + "] ";
     text += head + name_of_batch(batch) + "\n";
-    text += head + format("Rules: %zu, Workers: %u (base: %u)\n", batch.rules, batch.workers,
-                          report.record.workers);
-    text += head + "Estimated time: " + format("%.3fs\n", batch.predicted);
-    text += head +
-            format("Complete: %zu/%zu passed in %.3fs\n", batch.passed, batch.rules, batch.seconds);
-    text += head + format("Prediction error: %.1f%%\n", batch.prediction_error);
-    text += head + format("Work stolen: %zu tasks\n", batch.steals);
-    text += head + format("Worker utilization: %.1f%%\n", batch.utilisation);
+    text += head + formatted("Rules: %zu, Workers: %u (base: %u)\n", batch.rules, batch.workers,
+                             report.record.workers);
+    text += head + "Estimated time: " + formatted("%.3fs\n", batch.predicted);
+    text += head + formatted("Complete: %zu/%zu passed in %.3fs\n", batch.passed, batch.rules,
+                             batch.seconds);
+    text += head + formatted("Prediction error: %.1f%%\n", batch.prediction_error);
+    text += head + formatted("Work stolen: %zu tasks\n", batch.steals);
+    text += head + formatted("Worker utilization: %.1f%%\n", batch.utilisation);
   }
   return text;
 }
@@ -129,18 +127,18 @@ std::string failures(const run_report& report) {
 
 }  // namespace
 
-std::string summary(const run_report& report, verbosity how) {
+std::string summary(const run_report& report, verbosity how, std::size_t columns) {
   const run_record& record = report.record;
   std::string text;
   if (how == verbosity::verbose) text += batch_lines(report);
-  text += "\n" + base::printable(record.plan) + ": " + counted(report.total_rules, "rule");
-  if (used_batches(report) > 1) text += " in " + std::to_string(used_batches(report)) + " batches";
-  text += ", " + outcome_line(report) + "\n";
+  std::string head = base::printable(record.plan) + ": " + counted(report.total_rules, "rule");
+  if (used_batches(report) > 1) head += " in " + std::to_string(used_batches(report)) + " batches";
+  text += "\n" + wrapped(head + ", " + outcome_line(report), columns, 2) + "\n";
   if (report.total_rules == 0) return text + "Nothing to do.\n";
   text += failures(report);
   text += "\n";
   const auto line = [&](const char* name, const std::string& value) {
-    text += format("%-12s ", name) + value + "\n";
+    text += wrapped(formatted("%-12s ", name) + value, columns, 13) + "\n";
   };
   line("Duration", seconds(report.total_time));
   line("Lower bound", seconds(report.lower_bound) + ": " + bound_reason(report));
@@ -152,13 +150,13 @@ std::string summary(const run_report& report, verbosity how) {
   if (report.mode == "adaptive_warm") how_run += ", learned costs";
   if (report.mode == "adaptive_cold") how_run += ", costs not learned yet";
   line("Workers", how_run);
-  line("Utilisation", format("%.1f %% (%.1f to %.1f, standard deviation %.1f points)",
-                             report.avg_worker_utilization, report.min_worker_utilization,
-                             report.max_worker_utilization, report.utilization_variance));
+  line("Utilisation", formatted("%.1f %% (%.1f to %.1f, standard deviation %.1f points)",
+                                report.avg_worker_utilization, report.min_worker_utilization,
+                                report.max_worker_utilization, report.utilization_variance));
   line("Steals", std::to_string(report.total_steals) +
-                     format(" (%.1f %% of the rules)", report.steal_percentage));
-  line("Prediction", format("off by %.1f %%", report.avg_prediction_error));
-  if (used_batches(report) > 1) text += "\n" + batch_table(report);
+                     formatted(" (%.1f %% of the rules)", report.steal_percentage));
+  line("Prediction", formatted("off by %.1f %%", report.avg_prediction_error));
+  if (used_batches(report) > 1) text += "\n" + batch_table(report, columns);
   return text;
 }
 

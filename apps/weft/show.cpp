@@ -29,6 +29,35 @@ std::string fitted(std::string_view text, std::size_t width) {
   return made.append(width - columns, ' ');
 }
 
+std::string without_trailing_blanks(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+std::string wrapped(std::string_view text, std::size_t columns, std::size_t indent) {
+  std::string made;
+  std::size_t used = 0;
+  bool line_is_empty = true;
+  while (!text.empty()) {
+    // Blanks before a word stay with it, unless a line begins there.
+    const std::size_t blanks = std::min(text.find_first_not_of(' '), text.size());
+    const std::size_t end = std::min(text.find(' ', blanks), text.size());
+    const std::string_view word = text.substr(blanks, end - blanks);
+    const std::size_t width = blanks + width_of(word);
+    if (!line_is_empty && used + width > columns) {
+      made += "\n" + std::string(indent, ' ');
+      made += word;
+      used = indent + width_of(word);
+    } else {
+      made += text.substr(0, end);
+      used += width;
+    }
+    line_is_empty = false;
+    text.remove_prefix(end);
+  }
+  return made;
+}
+
 std::string indented(std::string_view text, std::string_view before) {
   std::string made;
   while (!text.empty()) {

@@ -34,6 +34,16 @@ unsigned columns_of_terminal() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+// As the C library decides, but without setting the locale of the program.
+bool locale_is_utf8() {
+  for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = environment(name);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != value.npos || value.find("utf8") != value.npos;
+  }
+  return false;
+}
+
 }  // namespace
 
 terminal standard_output() {
@@ -43,7 +53,8 @@ terminal standard_output() {
   const bool interactive = isatty(STDOUT_FILENO) == 1 && environment("TERM") != "dumb";
   return {.columns = std::clamp(columns, narrowest, widest),
           .colour = interactive && environment("NO_COLOR").empty(),
-          .interactive = interactive};
+          .interactive = interactive,
+          .unicode = locale_is_utf8()};
 }
 
 }  // namespace weft::cli

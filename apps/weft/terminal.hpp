@@ -7,6 +7,7 @@ struct terminal {
   unsigned columns = 80;
   bool colour = false;
   bool interactive = false;  // somebody sees it now: lines may be drawn over
+  bool unicode = false;      // the locale is one of UTF-8
 };
 
 // COLUMNS, else the width of the terminal, else 80. Colour only on a terminal that is

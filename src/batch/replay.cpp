@@ -53,11 +53,11 @@ std::vector<variant> all_variants(const run_record& record) {
     all.push_back({.name = std::string(name_of(each)), .mode = "adaptive", .policy = each});
   }
   if (has_several_batches(record) && allows_barriers(record)) {
-    all.push_back({.name = "batch by batch, workers by size",
+    all.push_back({.name = "batches, by size",
                    .mode = "adaptive",
                    .policy = run_policy::largest_first,
                    .barriers = true});
-    all.push_back({.name = "batch by batch, all workers",
+    all.push_back({.name = "batches, fixed",
                    .mode = "fixed",
                    .policy = run_policy::fifo,
                    .barriers = true,

@@ -132,8 +132,8 @@ TEST_F(EventLog, CutOffAnywhereItIsReadUpToTheLastWholeLine) {
     ASSERT_TRUE(read.has_value()) << length << ": " << read.error().message;
     EXPECT_EQ(read->has_whole_plan, length >= plan_end) << length;
     const run_report report = make_report(read->record);
-    EXPECT_EQ(report.total_rules, report.passed_count + report.failed_count +
-                                      report.skipped_count + report.waiting_count);
+    EXPECT_EQ(report.total_rules, report.passed_count + report.failed_count + report.skipped_count +
+                                      report.waiting_count);
     const std::size_t last_end = whole.rfind('\n', length == 0 ? 0 : length - 1);
     EXPECT_EQ(read->complete_bytes, last_end + 1) << length;
   }
