@@ -8,6 +8,7 @@
 
 #include <weft/base/units.hpp>
 #include <weft/base/utf8.hpp>
+#include <weft/batch/forecast.hpp>
 #include <weft/batch/schedule.hpp>
 #include <weft/batch/select.hpp>
 
@@ -55,19 +56,14 @@ std::string describe_dry_run(const plan& p, const run_options& how, bool as_json
   const batch::graph shape(p);
   const batch::costs cost = batch::expected_costs(p, how.profiles);
   const unsigned workers = how.workers == 0 ? default_workers() : how.workers;
-  std::vector<batch::demand> demands;
-  std::vector<unsigned> weight;
-  for (const rule& r : p.rules()) {
-    demands.push_back({.weight = r.weight, .memory = r.memory});
-    weight.push_back(r.weight);
-  }
-  const batch::schedule s = batch::simulate(shape, cost, cost, std::move(demands),
-                                            {.workers = workers,
-                                             .policy = how.policy,
-                                             .barriers = how.barriers,
-                                             .fixed = how.fixed,
-                                             .memory = how.memory});
-  const double bound = batch::bound_of(shape, cost, weight, workers).total();
+  const std::vector<batch::demand> demands = batch::demands_of(p);
+  const batch::dispatch_options options{.workers = workers,
+                                        .policy = how.policy,
+                                        .barriers = how.barriers,
+                                        .fixed = how.fixed,
+                                        .memory = how.memory};
+  const batch::schedule s = batch::simulate(shape, cost, cost, demands, options);
+  const double bound = batch::forecaster(shape, cost, demands, options).bound_on(workers).total();
   return (as_json ? json_of : as_text)(p, s, cost, bound, workers);
 }
 

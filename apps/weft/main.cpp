@@ -9,6 +9,8 @@
 #include <weft/version.hpp>
 
 #include "exit_code.hpp"
+#include "explain.hpp"
+#include "plan.hpp"
 #include "profile.hpp"
 #include "report.hpp"
 #include "run.hpp"
@@ -24,7 +26,9 @@ int main(int argc, char** argv) {
   app.footer("weft COMMAND --help tells more about a command.");
   try {
     weft::cli::add_run(app, status);
+    weft::cli::add_plan(app, status);
     weft::cli::add_report(app, status);
+    weft::cli::add_explain(app, status);
     weft::cli::add_profile(app, status);
     weft::cli::add_simulate(app, status);
     app.parse(argc, argv);
