@@ -15,6 +15,8 @@ constexpr double load_interval = 0.25;           // seconds between two looks at
 constexpr std::size_t passed_output_max = 4096;  // a rule that passed is rarely asked about
 // Each looks at every rule. Where no two rules are alike, every one that ends changes something.
 constexpr std::size_t expectations_max = 128;
+// Estimates of the end take at most one part in so many of the time.
+constexpr double estimates_share = 50;
 
 // Threads that run or want to, of the whole machine: the load average of the last moment.
 std::optional<double> runnable_threads() {
@@ -127,7 +129,7 @@ bool conductor::assign(unsigned index, std::vector<unsigned>& launches) {
   to.late = false;
   to.deadline.reset();
   const rule& r = plan_.rules()[given->rule];
-  tell(run_event::kind::started, given->rule);
+  tell(run_event::kind::started, given->rule, index);
   if (is_command(r)) {
     launches.push_back(index);
     return false;
@@ -274,7 +276,7 @@ void conductor::repeat(lane& ended, rule_record& rule, attempt&& made) {
       longest_delay, seconds_of(plan_.rules()[n].retry_delay) * std::pow(2, rule.attempts - 1));
   dispatcher_.postpone(n);
   retries_.push_back({.when = now() + delay, .rule = n});
-  tell(run_event::kind::repeated, n);
+  tell(run_event::kind::repeated, n, rule.worker);
   changed_.ring();
 }
 
@@ -304,7 +306,7 @@ void conductor::finish(lane& ended, rule_record& rule, attempt&& made) {
   learn(n, made, rule.status);
   if (log_ != nullptr) log_->finished(n, rule);
   dispatcher_.finished(n, lets_others_run(rule.status), now());
-  tell(run_event::kind::finished, n);
+  tell(run_event::kind::finished, n, rule.worker);
   note_skipped();
   note_stage();
   if (is_failure(rule.status) && options_.fail_fast) begin_ending(run_ending::failed_fast);
@@ -345,13 +347,14 @@ void conductor::learn(node rule, const attempt& made, rule_status status) {
   dispatcher_.expect(predictor_.seconds());
 }
 
-void conductor::tell(run_event::kind what, std::size_t index) {
+void conductor::tell(run_event::kind what, std::size_t index, unsigned worker) {
   if (!options_.on_event) return;
   const double time = now();
   options_.on_event({.what = what,
                      .index = index,
+                     .worker = worker,
                      .now = time,
-                     .remaining = what == run_event::kind::tick ? remaining() : 0,
+                     .remaining = std::max(0.0, expected_end_ - time),
                      .record = record_});
 }
 
@@ -388,6 +391,10 @@ void conductor::keep_time(std::unique_lock<std::mutex>& lock) {
       continue;
     }
     if (dispatcher_.done()) break;
+    if (options_.tick.count() > 0 && now() >= next_estimate_) {
+      estimate_end(lock);
+      continue;
+    }
     std::optional<double> wait = next_moment();
     if (wait) wait = std::clamp(*wait - now(), 0.0, 3600.0);
     lock.unlock();
@@ -450,19 +457,33 @@ void conductor::look_at_clock(std::vector<unsigned>& launches) {
   if (log_ != nullptr && has_local_rules_) log_->flush();
 }
 
-// At least what is left takes, if it takes what is expected.
-double conductor::remaining() const {
-  double work = 0;
+progress conductor::so_far() const {
+  progress made;
   for (node r = 0; r < graph_.rule_count(); ++r) {
     const rule_status status = record_.rules[r].status;
-    if (has_run(status) || status == rule_status::skipped) continue;
-    work += predictor_.seconds()[r];
+    if (has_run(status) || status == rule_status::skipped) made.finished.push_back(r);
   }
-  for (const lane& each : lanes_) {
+  for (unsigned index = 0; index < lanes_.size(); ++index) {
+    const lane& each = lanes_[index];
     if (!each.busy) continue;
-    work -= std::min(now() - each.started, predictor_.seconds()[each.given.rule]);
+    const double left = predictor_.seconds()[each.given.rule] - (now() - each.started);
+    made.running.push_back({each.given.rule, index, std::max(0.0, left)});
   }
-  return std::max(work / static_cast<double>(lanes_.size()), 0.0);
+  return made;
+}
+
+// Simulates the rest of the run, without the lock: that may take longer than a rule does.
+void conductor::estimate_end(std::unique_lock<std::mutex>& lock) {
+  const progress state = so_far();
+  const costs expected = predictor_.seconds();
+  const std::vector<demand> demands = dispatcher_.demands();
+  const double begin = now();
+  lock.unlock();
+  const double left =
+      simulate(graph_, expected, expected, demands, dispatcher_.options(), state).makespan;
+  lock.lock();
+  expected_end_ = begin + left;
+  next_estimate_ = now() + std::max(1.0, estimates_share * (now() - begin));
 }
 
 }  // namespace weft::batch

@@ -15,6 +15,7 @@
 #include <weft/batch/graph.hpp>
 #include <weft/batch/profile.hpp>
 #include <weft/batch/runner.hpp>
+#include <weft/batch/schedule.hpp>
 #include <weft/process/supervisor.hpp>
 
 #include "batch/attempt.hpp"
@@ -91,13 +92,14 @@ class conductor {
   void note_skipped();
   void note_stage();
   void learn(node rule, const attempt& made, rule_status status);
-  void tell(run_event::kind what, std::size_t index);
+  void tell(run_event::kind what, std::size_t index, unsigned worker = 0);
   void begin_ending(run_ending why);
   void kill_running(process::stop_mode mode);
   void keep_time(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] std::optional<double> next_moment() const;
   void look_at_clock(std::vector<unsigned>& launches);
-  [[nodiscard]] double remaining() const;
+  [[nodiscard]] progress so_far() const;
+  void estimate_end(std::unique_lock<std::mutex>& lock);
   // Without:
   void launch(const std::vector<unsigned>& lanes);
   void launch(unsigned index);
@@ -123,6 +125,8 @@ class conductor {
   std::size_t next_expectation_ = 0;  // how many sightings there are when it will be
   std::optional<std::uint32_t> batch_;
   double next_tick_ = 0;
+  double next_estimate_ = 0;  // when to look again at when the run will end
+  double expected_end_ = 0;   // when it will
   double next_load_look_ = 0;
   std::optional<process::stop_mode> killing_;
   bool closing_ = false;

@@ -43,6 +43,13 @@ void dispatcher::already_finished(node rule, bool passed) {
   if (!passed) failed_earlier_.push_back(rule);
 }
 
+void dispatcher::already_running(node rule, double expected_end) {
+  state_[rule] = state::running;
+  running_.push_back({rule, expected_end});
+  weight_used_ += demand_[rule].weight;
+  memory_used_ += demand_[rule].memory;
+}
+
 void dispatcher::begin(double now) {
   std::vector<node> fresh;
   for (const node failed : failed_earlier_) skip_after(failed);

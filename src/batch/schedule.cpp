@@ -21,7 +21,8 @@ struct ending {
 }  // namespace
 
 schedule simulate(const graph& of, std::span<const double> actual, costs expected,
-                  std::vector<demand> demands, const dispatch_options& options) {
+                  std::vector<demand> demands, const dispatch_options& options,
+                  const progress& so_far) {
   dispatcher decide(of, std::move(expected), std::move(demands), options);
   schedule made;
   made.rules.resize(of.rule_count());
@@ -45,6 +46,14 @@ schedule simulate(const graph& of, std::span<const double> actual, costs expecte
     }
   };
 
+  for (const node rule : so_far.finished) decide.already_finished(rule, true);
+  for (const progress::running_rule& each : so_far.running) {
+    decide.already_running(each.rule, each.left);
+    made.rules[each.rule] = {.worker = each.worker, .end = each.left};
+    made.makespan = std::max(made.makespan, each.left);
+    busy[each.worker] = true;
+    running.push({each.left, each.worker, each.rule});
+  }
   decide.begin(0);
   offer_to_all(0);
   while (!running.empty()) {

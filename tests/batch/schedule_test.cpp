@@ -267,5 +267,29 @@ TEST(Schedule, RunsOnAnyNumberOfWorkers) {
   }
 }
 
+TEST(Schedule, WhatIsLeftOfARunIsTheRunWithoutWhatIsDone) {
+  EXPECT_TRUE(test::holds("the rest is the rest", [](std::uint64_t seed) {
+    const test::layered made = test::make_layered({4, 9, 6}, seed % 4, 1.0, seed);
+    const graph shape(made.plan);
+    const dispatch_options options{
+        .workers = static_cast<unsigned>(1 + seed / 7 % 5),
+        .policy = seed % 2 == 0 ? run_policy::critical_path : run_policy::largest_first};
+    const schedule whole = simulate(shape, made.cost, made.cost, test::light(shape), options);
+    const double now = whole.makespan * static_cast<double>(seed % 101) / 101;
+    progress so_far;
+    for (node r = 0; r < shape.rule_count(); ++r) {
+      const placement& at = whole.rules[r];
+      if (at.end <= now) {
+        so_far.finished.push_back(r);
+      } else if (at.start <= now) {
+        so_far.running.push_back({r, at.worker, at.end - now});
+      }
+    }
+    const schedule rest =
+        simulate(shape, made.cost, made.cost, test::light(shape), options, so_far);
+    RC_ASSERT(std::abs(rest.makespan - (whole.makespan - now)) < 1e-9);
+  }));
+}
+
 }  // namespace
 }  // namespace weft::batch

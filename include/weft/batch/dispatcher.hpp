@@ -54,6 +54,8 @@ class dispatcher {
 
   // A rule that an earlier part of the run has finished; before begin().
   void already_finished(node rule, bool passed);
+  // A rule that runs when this begins, and is expected to end then; before begin().
+  void already_running(node rule, double expected_end);
   void begin(double now);
 
   // What `worker`, which is idle, should run; nothing if it has to wait.
@@ -82,6 +84,8 @@ class dispatcher {
   [[nodiscard]] unsigned worker_limit() const noexcept { return worker_limit_; }
   [[nodiscard]] std::optional<std::uint32_t> current_batch() const noexcept;
   [[nodiscard]] const costs& expected() const noexcept { return cost_; }
+  [[nodiscard]] const std::vector<demand>& demands() const noexcept { return demand_; }
+  [[nodiscard]] const dispatch_options& options() const noexcept { return options_; }
 
  private:
   enum class state : std::uint8_t { waiting, ready, running, postponed, finished, skipped };

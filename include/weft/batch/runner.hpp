@@ -30,8 +30,9 @@ struct run_event {
   };
   kind what = kind::tick;
   std::size_t index = 0;
+  unsigned worker = 0;   // started, repeated, finished: who runs it, or ran it
   double now = 0;        // seconds since the beginning
-  double remaining = 0;  // tick: seconds that the rest will take at least
+  double remaining = 0;  // tick: seconds that the rest will probably take
   const run_record& record;
 };
 

@@ -22,9 +22,22 @@ struct schedule {
   double makespan = 0;
 };
 
+// How far a run has come.
+struct progress {
+  struct running_rule {
+    node rule = 0;
+    unsigned worker = 0;
+    double left = 0;  // seconds that it will still take
+  };
+  std::vector<node> finished = {};
+  std::vector<running_rule> running = {};
+};
+
 // What a run would look like if every rule took what `actual` says and passed, while the dispatcher
-// expects what `expected` says. Pure; the same dispatcher decides as in a real run.
+// expects what `expected` says. Pure; the same dispatcher decides as in a real run. One that has
+// come somewhere already begins there: the makespan is what is left.
 [[nodiscard]] schedule simulate(const graph& of, std::span<const double> actual, costs expected,
-                                std::vector<demand> demands, const dispatch_options& options);
+                                std::vector<demand> demands, const dispatch_options& options,
+                                const progress& so_far = {});
 
 }  // namespace weft::batch
