@@ -24,7 +24,7 @@ bool is_ignored(int number) {
 
 }  // namespace
 
-interrupts::interrupts() {
+interrupts::interrupts(bool speaks) : speaks_(speaks) {
   sigset_t caught;
   sigemptyset(&caught);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
@@ -68,10 +68,8 @@ void interrupts::listen() {
     const bool at_once = number != SIGINT || finish_.stop_requested();
     if (at_once) stop_.request_stop();
     finish_.request_stop();
-    if (!at_once) {
-      // On a terminal a bar may stand in this line.
-      std::cerr << (isatty(STDERR_FILENO) == 1 ? "\n" : "")
-                << "weft: finishing what runs; interrupt again to kill it\n";
+    if (!at_once && speaks_) {
+      std::cerr << "weft: finishing what runs; interrupt again to kill it\n";
     }
   }
 }

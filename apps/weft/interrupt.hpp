@@ -11,7 +11,8 @@ namespace weft::cli {
 // exist before other threads do: they inherit that these signals are not for them.
 class interrupts {
  public:
-  interrupts();
+  // `speaks`: whether the first SIGINT is answered on standard error.
+  explicit interrupts(bool speaks);
   ~interrupts();
   interrupts(const interrupts&) = delete;
   interrupts& operator=(const interrupts&) = delete;
@@ -24,6 +25,7 @@ class interrupts {
  private:
   void listen();
 
+  const bool speaks_;
   int descriptor_ = -1;  // signalfd
   int quit_ = -1;        // eventfd, written by the destructor
   std::stop_source finish_;

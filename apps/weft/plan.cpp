@@ -160,8 +160,7 @@ Exit status: 0, 2 for wrong usage, 65 for a bad plan, 66 for a missing one.)";
 
 void add_plan(CLI::App& app, int& status) {
   const auto given = std::make_shared<options>();
-  CLI::App& command =
-      *app.add_subcommand("plan", "Say how long a plan will take, and what would make it faster");
+  CLI::App& command = *app.add_subcommand("plan", "Predict how long a plan will take");
   command.add_option("PLAN", given->plan, "Plan to look at; - takes commands from standard input")
       ->required()
       ->option_text(" ");

@@ -1,5 +1,7 @@
 #include "run.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -27,9 +29,11 @@
 #include "exit_code.hpp"
 #include "find_run.hpp"
 #include "interrupt.hpp"
+#include "keyboard.hpp"
 #include "refusal.hpp"
 #include "run_display.hpp"
 #include "run_summary.hpp"
+#include "screen.hpp"
 #include "standard_streams.hpp"
 #include "terminal.hpp"
 
@@ -261,32 +265,48 @@ int run_plan(const options& given) {
     }
     return exit_code::ok;
   }
-  interrupts signals;
-  static_cast<void>(process::become_subreaper());
-  how.finish = signals.finish();
-  how.stop = signals.stop();
   const verbosity shown = given.quiet     ? verbosity::quiet
                           : given.verbose ? verbosity::verbose
                                           : verbosity::normal;
   // JSON alone goes to standard output, so that it can be piped on.
   const bool json_to_output = given.format == "json" && given.output.empty();
-  run_display display(json_to_output ? std::cerr : std::cout,
-                      json_to_output ? terminal{} : standard_output(),
+  const terminal look = json_to_output ? terminal{} : standard_output();
+  const bool is_live = look.interactive && shown != verbosity::quiet;
+  interrupts signals(!is_live);
+  static_cast<void>(process::become_subreaper());
+  how.finish = signals.finish();
+  how.stop = signals.stop();
+  screen output(STDOUT_FILENO);
+  screen errors(STDERR_FILENO);
+  run_display display(json_to_output ? errors : output, look,
                       json_to_output && !given.verbose ? verbosity::quiet : shown);
   how.on_event = [&](const run_event& event) { display.show(event); };
-  if (standard_output().interactive && !json_to_output) how.tick = std::chrono::milliseconds(100);
-  const run_report report = run(chosen, how);
-  display.close();
+  if (is_live) how.tick = std::chrono::milliseconds(100);
+  const run_report report = [&] {
+    std::optional<keyboard> keys;
+    if (is_live) {
+      keys.emplace([&](char key) {
+        if (key == 't') display.show_status();
+      });
+    }
+    return run(chosen, how);
+  }();
 
+  output.show({}, look.columns);
   for (const std::string& warning : report.warnings) {
-    std::cerr << "weft run: warning: " << base::printable(warning) << '\n';
+    errors.print("weft run: warning: " + base::printable(warning) + "\n");
   }
   const std::string text = given.format == "json" ? to_json(report) : summary(report, shown, 80);
   if (file.is_wanted()) file.write(text);
   if (json_to_output) {
-    std::cout << text;
+    output.print(text);
   } else if (shown != verbosity::quiet) {
-    std::cout << summary(report, shown, standard_output().columns) << next_steps(given, report);
+    output.print(summary(report, shown, standard_output().columns) + next_steps(given, report));
+  }
+  static_cast<void>(errors.finish(signals.finish()));
+  if (output.finish(signals.finish()) == screen::outcome::failed) {
+    throw refusal{exit_code::io_error,
+                  "cannot write to standard output; --output FILE writes the report"};
   }
   return exit_status(report, signals.signal());
 }

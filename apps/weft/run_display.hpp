@@ -1,44 +1,54 @@
 #pragma once
 
 #include <cstddef>
-#include <ostream>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <weft/batch/runner.hpp>
 
+#include "live_view.hpp"
+#include "screen.hpp"
 #include "terminal.hpp"
 
 namespace weft::cli {
 
 enum class verbosity : std::uint8_t { quiet, normal, verbose };
 
-// Shows a run while it runs. On a terminal: a bar that is drawn over, and above it what failed;
-// elsewhere: a line for each rule that ended. What a rule printed is shown when it failed, and with
-// verbose always.
+// Shows a run while it runs. On a terminal: a bar and what each worker does, drawn over, and above
+// it what failed; elsewhere: a line for each rule that ended. What a rule printed is shown when it
+// failed, and with verbose always.
+//
+// Threads: any. Never waits for whoever reads.
 class run_display {
  public:
-  run_display(std::ostream& to, const terminal& look, verbosity how)
-      : out_(to), look_(look), how_(how) {}
+  run_display(screen& to, const terminal& look, verbosity how) : out_(to), look_(look), how_(how) {}
 
   void show(const run_event& event);
-  // Takes the bar away.
-  void close();
+  // Prints how far the run has come: what somebody has asked for with a key.
+  void show_status();
 
  private:
-  void show_ended(const run_event& event);
-  void show_ending(const run_event& event);
-  void show_details(const rule_record& rule);
-  void draw_bar(const run_event& event);
-  void clear_bar();
-  [[nodiscard]] std::string painted(const std::string& text, const char* colour) const;
+  // With the lock held:
+  [[nodiscard]] std::string ended_text(const run_event& event) const;
+  [[nodiscard]] std::string ending_text(const run_event& event) const;
+  [[nodiscard]] std::string details(const rule_record& rule) const;
+  void draw(const run_event& event);
 
-  std::ostream& out_;
+  struct running_rule {
+    std::string id;
+    double began = 0;
+    double predicted = 0;
+  };
+
+  screen& out_;
   terminal look_;
-  verbosity how_;
-  std::size_t ended_ = 0;
-  std::size_t failed_ = 0;
-  std::size_t running_ = 0;
-  bool has_bar_ = false;
+  const verbosity how_;
+
+  std::mutex mutex_;
+  live_state state_;
+  std::vector<std::optional<running_rule>> running_;  // by worker
 };
 
 }  // namespace weft::cli

@@ -5,8 +5,39 @@
 namespace weft::cli {
 namespace {
 
-// Of UTF-8: every character has one byte that begins it.
-bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }
+// The character that a UTF-8 text begins with, and its bytes; a wrong byte counts as a character.
+struct character {
+  char32_t code = 0;
+  std::size_t bytes = 1;
+};
+
+character first_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  const std::size_t bytes = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (bytes == 1 || bytes > text.size()) return {lead, 1};
+  char32_t code = lead & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return {lead, 1};
+    code = code << 6U | (byte(i) & 0x3FU);
+  }
+  return {code, bytes};
+}
+
+// How many columns a terminal gives a character: marks none; those of East Asia, and emoji, two.
+std::size_t columns_of(char32_t code) {
+  struct range {
+    char32_t first, last;
+  };
+  constexpr range marks[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
+  constexpr range wide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},
+                            {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
+                            {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F},
+                            {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+  const auto has = [code](const range& r) { return r.first <= code && code <= r.last; };
+  if (std::ranges::any_of(marks, has)) return 0;
+  return std::ranges::any_of(wide, has) ? 2 : 1;
+}
 
 }  // namespace
 
@@ -15,18 +46,31 @@ std::string counted(std::size_t number, std::string_view thing) {
 }
 
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const character next = first_of(text);
+    width += columns_of(next.code);
+    text.remove_prefix(next.bytes);
+  }
+  return width;
 }
 
 std::string fitted(std::string_view text, std::size_t width) {
   std::string made;
   std::size_t columns = 0;
-  for (const char c : text) {
-    columns += begins_character(c) ? 1 : 0;
-    if (columns > width) return made;
-    made += c;
+  while (!text.empty()) {
+    const character next = first_of(text);
+    if (columns + columns_of(next.code) > width) break;
+    columns += columns_of(next.code);
+    made += text.substr(0, next.bytes);
+    text.remove_prefix(next.bytes);
   }
   return made.append(width - columns, ' ');
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  if (width_of(text) <= width || width < 4) return fitted(text, width);
+  return fitted(text, width - 2) + "..";
 }
 
 std::string without_trailing_blanks(std::string text) {

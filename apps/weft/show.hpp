@@ -10,11 +10,14 @@ namespace weft::cli {
 // "1 rule", "2 rules".
 [[nodiscard]] std::string counted(std::size_t number, std::string_view thing);
 
-// Columns that a text takes, if each character takes one.
+// Columns that a text takes on a terminal.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
 // The text with blanks after it, or cut off, so that it takes `width` columns.
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t width);
+
+// The same, but with two dots at the end of what was cut off.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 
 // Every line with something before it, and a line end after the last.
 [[nodiscard]] std::string indented(std::string_view text, std::string_view before);

@@ -19,19 +19,19 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-// 0 when COLUMNS is not set to a number.
-unsigned columns_asked_for() {
-  const std::string_view text = environment("COLUMNS");
-  unsigned columns = 0;
+// 0 when the variable is not set to a number.
+unsigned number_in(const char* name) {
+  const std::string_view text = environment(name);
+  unsigned number = 0;
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, columns);
-  return error == std::errc{} && stop == end ? columns : 0;
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stop == end ? number : 0;
 }
 
-// 0 when standard output is not a terminal.
-unsigned columns_of_terminal() {
-  winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+// The first that is not 0.
+unsigned first_of(unsigned asked_for, unsigned measured, unsigned otherwise) {
+  if (asked_for != 0) return asked_for;
+  return measured != 0 ? measured : otherwise;
 }
 
 // As the C library decides, but without setting the locale of the program.
@@ -47,11 +47,12 @@ bool locale_is_utf8() {
 }  // namespace
 
 terminal standard_output() {
-  unsigned columns = columns_asked_for();
-  if (columns == 0) columns = columns_of_terminal();
-  if (columns == 0) columns = 80;
+  winsize size{};  // stays 0 when standard output is not a terminal
+  static_cast<void>(ioctl(STDOUT_FILENO, TIOCGWINSZ, &size));
+  const unsigned columns = first_of(number_in("COLUMNS"), size.ws_col, 80);
   const bool interactive = isatty(STDOUT_FILENO) == 1 && environment("TERM") != "dumb";
   return {.columns = std::clamp(columns, narrowest, widest),
+          .rows = first_of(number_in("LINES"), size.ws_row, 24),
           .colour = interactive && environment("NO_COLOR").empty(),
           .interactive = interactive,
           .unicode = locale_is_utf8()};
