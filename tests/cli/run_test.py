@@ -23,8 +23,8 @@ WATCHDOG = 60  # seconds; nothing here takes a tenth of it
 
 
 def environment(**changes):
-    kept = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "WEFT_WORKERS")}
-    return kept | changes
+    dropped = ("COLUMNS", "LINES", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "WEFT_WORKERS")
+    return {k: v for k, v in os.environ.items() if k not in dropped} | changes
 
 
 def rules(*tables):
