@@ -63,8 +63,9 @@ std::string outcome(const subject& about) {
     return "did not run: the run ended before its turn (" +
            std::string(name_of(about.record.ending)) + ")";
   }
-  std::string text = std::string(name_of(rule.status)) + ", took " +
-                     format_duration(rule.duration) + " on worker " + std::to_string(rule.worker);
+  std::string text =
+      (rule.status == rule_status::timed_out ? "timed out" : std::string(name_of(rule.status))) +
+      ", took " + format_duration(rule.duration) + " on worker " + std::to_string(rule.worker);
   if (rule.attempts > 1) text += ", attempt " + std::to_string(rule.attempts);
   if (!rule.message.empty()) {
     text += ": " + base::printable(rule.message.substr(0, rule.message.find('\n')));
@@ -79,7 +80,13 @@ std::vector<std::string> story(const subject& about) {
   const rule_record& rule = about.rule();
   const batch::explanation& why = about.why;
   std::vector<std::string> told;
-  if (why.last_before) {
+  for (std::size_t i = 0; i < rule.earlier.size(); ++i) {
+    told.push_back("attempt " + std::to_string(i + 1) + " began at " + at(rule.earlier[i].start) +
+                   " and failed after " + format_duration(rule.earlier[i].duration));
+  }
+  if (!rule.earlier.empty()) {
+    told.push_back("ready again at " + at(rule.ready));
+  } else if (why.last_before) {
     const std::size_t last = *why.last_before;
     std::string text = "ready at " + at(rule.ready) + ", when " + about.id(last) + " had ended";
     if (why.before > 1)
@@ -106,15 +113,12 @@ std::vector<std::string> story(const subject& about) {
     told.push_back("waited " + format_duration(why.waited_for_room) +
                    " for room: memory, weight or load did not allow it beside what ran");
   }
-  std::string start = "began at " + at(rule.earlier.empty() ? rule.start : rule.earlier[0].start);
+  std::string start = "began at " + at(rule.start);
   if (why.made_way && why.waited_for_worker + why.waited_for_room >= 0.0005) {
     start += ", when " + about.id(*why.made_way) + " had ended on its worker";
   }
   if (rule.stolen_from) start += ", stolen from worker " + std::to_string(*rule.stolen_from);
   told.push_back(start);
-  for (const attempt_record& attempt : rule.earlier) {
-    told.push_back("failed after " + format_duration(attempt.duration) + ", and was repeated");
-  }
   return told;
 }
 

@@ -1,5 +1,6 @@
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -195,6 +196,10 @@ result<logged_run> read_run(const std::string& path) {
     return fail(problem == EACCES ? error_kind::no_permission : error_kind::missing_input,
                 "cannot read the event log \"" + path +
                     "\": " + std::strerror(problem));  // NOLINT(concurrency-mt-unsafe)
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return fail(error_kind::missing_input, "\"" + path + "\" is a directory; give a log in it");
   }
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   replay played;

@@ -64,7 +64,7 @@ double first_start(const rule_record& rule) {
 
 void explain_start(explanation& made, const run_record& record) {
   const rule_record& rule = record.rules[made.rule];
-  const double start = first_start(rule);
+  const double start = rule.start;
   const double held =
       std::clamp(rule.held.value_or(start), rule.ready, std::max(rule.ready, start));
   made.waited_for_worker = std::max(0.0, held - rule.ready);

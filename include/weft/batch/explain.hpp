@@ -14,7 +14,7 @@ struct explanation {
   std::size_t before = 0;  // how many rules it comes after, directly or through batches
   std::optional<std::size_t> last_before = std::nullopt;  // whose end made it ready
   double waited_for_room = 0;                             // seconds: memory, weight, load
-  double waited_for_worker = 0;                           // seconds, until the first attempt
+  double waited_for_worker = 0;                           // seconds
   std::vector<std::size_t> overtook = {};  // began while it was ready, in order of their start
   std::optional<std::size_t> made_way = std::nullopt;  // ended on its worker right before
   double slack = 0;  // seconds that it could have been slower without a longer critical path

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""weft report, from outside: tests/cli/report_test.py WEFT [unittest arguments]
+
+With WEFT_UPDATE_GOLDEN=1 the expected texts in data/ are written anew.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+WEFT = "weft"
+WATCHDOG = 60
+DATA = Path(__file__).parent / "data"
+LOG = DATA / "20250102-030405.678-abcd.jsonl"
+
+
+def environment(**changes):
+    dropped = ("COLUMNS", "LINES", "LANG", "LC_ALL", "LC_CTYPE", "NO_COLOR", "WEFT_WORKERS")
+    return {k: v for k, v in os.environ.items() if k not in dropped} | changes
+
+
+class ReportTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="weft-report-")
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def weft(self, *arguments, **changes):
+        return subprocess.run(
+            [WEFT, *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            cwd=self.folder,
+            env=environment(**changes),
+            timeout=WATCHDOG,
+            check=False,
+        )
+
+    def report(self, *arguments, status=0, **changes):
+        done = self.weft("report", *arguments, **changes)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout if status == 0 else done.stderr
+
+    def assert_golden(self, name, text):
+        path = DATA / name
+        if os.environ.get("WEFT_UPDATE_GOLDEN"):
+            path.write_text(text, encoding="utf-8")
+        self.assertEqual(text, path.read_text(encoding="utf-8"))
+
+
+class Text(ReportTest):
+    def test_it_fits_terminals_of_three_widths(self):
+        for columns in (40, 80, 200):
+            text = self.report(LOG, "--all", COLUMNS=str(columns), LANG="C.UTF-8")
+            self.assertLessEqual(max(map(len, text.splitlines())), columns)
+            self.assert_golden(f"report-{columns}.txt", text)
+
+    def test_without_utf8_it_is_drawn_in_ascii(self):
+        text = self.report(LOG, "--timeline", "--efficiency", COLUMNS="60", LANG="C")
+        self.assertTrue(text.isascii())
+        self.assert_golden("report-ascii.txt", text)
+
+    def test_charts_can_be_chosen(self):
+        charts = {
+            "--timeline": "Timeline",
+            "--efficiency": "Efficiency",
+            "--utilization": "Utilisation:",
+            "--stealing": "Steals:",
+            "--comparison": "Comparison",
+        }
+        for option, headline in charts.items():
+            text = self.report(LOG, option)
+            self.assertTrue(text.startswith(headline), text)
+            for other in set(charts.values()) - {headline}:
+                self.assertNotIn(other, text)
+
+    def test_figures_are_those_of_the_log(self):
+        text = self.report(LOG)
+        self.assertIn("10 rules in 3 batches, 7 passed (1 flaky), 2 failed, 1 skipped", text)
+        self.assertIn("Duration     5.455 s", text)
+        ends = [e for e in map(json.loads, LOG.read_text().splitlines()) if e["event"] == "end"]
+        again = [e for e in map(json.loads, LOG.read_text().splitlines()) if e["event"] == "again"]
+        busy = sum(e["duration"] for e in ends + again)
+        self.assertIn(f"{100 * busy / (4 * 5.455):.1f} % (", text)
+
+    def test_a_run_without_steals_says_what_that_means(self):
+        log = self.folder / "log.jsonl"
+        log.write_text(LOG.read_text().replace(',"stolen_from":0', "").replace("stealing", "fifo"))
+        self.assertIn("nothing to steal", self.report(log, "--stealing").replace("\n ", ""))
+
+
+class Finding(ReportTest):
+    def test_without_a_name_it_is_the_newest_run(self):
+        self.assertIn("example: 10 rules", self.report("--runs", DATA))
+
+    def test_a_run_can_be_named_by_the_beginning_of_its_id(self):
+        self.assertIn("example: 10 rules", self.report("20250102", "--runs", DATA))
+
+    def test_a_run_that_is_not_there_is_66_and_the_newest_are_named(self):
+        problem = self.report("20240101", "--runs", DATA, status=66)
+        self.assertIn("there is no run or file 20240101", problem)
+        self.assertIn("20250102-030405.678-abcd", problem)
+
+    def test_no_run_at_all_says_what_to_do(self):
+        self.assertIn("run a plan first", self.report(status=66))
+        self.assertIn("run a plan first", self.report("--runs", "nowhere", status=66))
+
+    def test_a_foreign_file_is_65_with_its_line(self):
+        for text in ("", "hello\n", "{}\n", "\x00\x01\n", "[" * 100_000 + "\n"):
+            (self.folder / "foreign").write_text(text)
+            self.assertIn("foreign:1:", self.report("foreign", status=65))
+
+    def test_a_directory_is_66_and_says_what_to_do(self):
+        self.assertIn("give a log", self.report(self.folder, status=66))
+
+    def test_a_newer_version_is_65_and_says_so(self):
+        (self.folder / "new").write_text('{"event":"run","version":2}\n')
+        self.assertIn("use a newer weft", self.report("new", status=65))
+
+    def test_names_are_shown_without_control_characters(self):
+        self.assertNotIn("\x1b", self.report("\x1b[31mred", status=66))
+
+
+class CutOff(ReportTest):
+    def test_a_log_cut_at_any_byte_is_reported(self):
+        whole = LOG.read_bytes()
+        first_line = whole.index(b"\n") + 1
+        cuts = {*range(first_line, len(whole), 97), first_line, len(whole) - 1}
+        log = self.folder / "cut.jsonl"
+        for length in sorted(cuts):
+            log.write_bytes(whole[:length])
+            text = self.report(log, "--all")
+            self.assertIn("example: ", text, length)
+        log.write_bytes(whole[: first_line - 1])
+        self.assertIn("this is no event log", self.report(log, status=65))
+
+
+if __name__ == "__main__":
+    WEFT = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
