@@ -49,6 +49,14 @@ CLI::Validator decimal() {
   return {problem, ""};
 }
 
+run_policy policy_named(std::string_view name) noexcept {
+  for (const run_policy each :
+       {run_policy::critical_path, run_policy::stealing, run_policy::largest_first}) {
+    if (name_of(each) == name) return each;
+  }
+  return run_policy::fifo;
+}
+
 std::optional<batch::shard> parse_shard(std::string_view text) {
   const auto number = [](std::string_view digits) -> std::size_t {
     std::size_t value = 0;

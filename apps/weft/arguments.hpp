@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <weft/batch/ready_queue.hpp>
 #include <weft/batch/select.hpp>
 
 namespace weft::cli {
@@ -20,6 +21,9 @@ namespace weft::cli {
 
 // A number of 0 or more.
 [[nodiscard]] CLI::Validator decimal();
+
+// The policy that is called so; the last one for any other name.
+[[nodiscard]] run_policy policy_named(std::string_view name) noexcept;
 
 // "2/4": the second of four parts. Nothing if it is something else.
 [[nodiscard]] std::optional<batch::shard> parse_shard(std::string_view text);

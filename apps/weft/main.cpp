@@ -8,6 +8,7 @@
 #include <weft/base/utf8.hpp>
 #include <weft/version.hpp>
 
+#include "bench.hpp"
 #include "exit_code.hpp"
 #include "explain.hpp"
 #include "plan.hpp"
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
     weft::cli::add_plan(app, status);
     weft::cli::add_report(app, status);
     weft::cli::add_explain(app, status);
+    weft::cli::add_bench(app, status);
     weft::cli::add_profile(app, status);
     weft::cli::add_simulate(app, status);
     app.parse(argc, argv);

@@ -26,10 +26,12 @@ struct options {
   bool timeline = false;
   bool comparison = false;
   bool all = false;
+  std::string benchmark;
 };
 
 // What the user did not ask for by name is the summary, and where the time went.
-std::string describe(const options& given, const run_report& report, const terminal& look) {
+std::string describe(const options& given, const run_report& report,
+                     const std::optional<batch::benchmark_result>& measured, const terminal& look) {
   const bool chosen =
       given.utilization || given.stealing || given.efficiency || given.timeline || given.comparison;
   std::string text;
@@ -42,7 +44,7 @@ std::string describe(const options& given, const run_report& report, const termi
   add(given.all || !chosen || given.efficiency, [&] { return efficiency_chart(report, look); });
   add(given.all || given.utilization, [&] { return utilization_chart(report, look); });
   add(given.all || given.stealing, [&] { return stealing_chart(report, look); });
-  add(given.all || given.comparison, [&] { return comparison_chart(report, std::nullopt, look); });
+  add(given.all || given.comparison, [&] { return comparison_chart(report, measured, look); });
   return text;
 }
 
@@ -53,7 +55,9 @@ int report_run(const options& given) {
     std::cerr << "weft report: the log ends within the plan: "
                  "nothing had begun, and rules may be missing\n";
   }
-  std::cout << describe(given, report, standard_output());
+  std::optional<batch::benchmark_result> measured;
+  if (!given.benchmark.empty()) measured = must(batch::read_benchmark(given.benchmark));
+  std::cout << describe(given, report, measured, standard_output());
   return exit_code::ok;
 }
 
@@ -78,6 +82,8 @@ void add_report(CLI::App& app, int& status) {
   command.add_flag("--stealing", given->stealing, "Who stole from whom");
   command.add_flag("--comparison", given->comparison, "What other policies would have taken");
   command.add_flag("--all", given->all, "All of these");
+  command.add_option("--benchmark", given->benchmark, "Times of weft bench, to compare with")
+      ->option_text("FILE");
   command.footer(epilogue);
   command.callback(
       [given, &status] { status = guarded("report", [&] { return report_run(*given); }); });

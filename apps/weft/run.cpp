@@ -66,14 +66,6 @@ struct options {
   bool verbose = false;
 };
 
-run_policy policy_of(const std::string& name) {
-  for (const run_policy each :
-       {run_policy::critical_path, run_policy::stealing, run_policy::largest_first}) {
-    if (name_of(each) == name) return each;
-  }
-  return run_policy::fifo;
-}
-
 std::string absolute(const std::string& path) {
   std::error_code ignored;
   const auto full = std::filesystem::absolute(path, ignored).lexically_normal();
@@ -183,7 +175,7 @@ plan rules_to_resume(const plan& whole, const options& given, const std::string&
 run_options to_run_options(const options& given, const std::string& plan_file) {
   run_options made;
   made.workers = given.workers;
-  made.policy = policy_of(given.policy);
+  made.policy = policy_named(given.policy);
   made.barriers = given.barriers;
   made.fixed = given.fixed;
   made.fail_fast = given.fail_fast;

@@ -164,19 +164,18 @@ std::string comparison_chart(const run_report& report,
   struct bar_of {
     std::string name;
     double seconds;
-    std::string extra;
     ink colour;
   };
   std::vector<bar_of> all = {
-      {"lower bound", report.lower_bound, "", ink::grey},
-      {"this run", report.total_time, "", ink::blue},
+      {"lower bound", report.lower_bound, ink::grey},
+      {"this run", report.total_time, ink::blue},
   };
   for (const batch::variant& how : batch::all_variants(report.record)) {
-    all.push_back({how.name, batch::replay(report.record, how), "", ink::green});
+    all.push_back({how.name, batch::replay(report.record, how), ink::green});
   }
   if (measured) {
     for (const batch::measured_variant& each : measured->variants) {
-      all.push_back({"measured: " + base::printable(each.how.name), each.median, "", ink::cyan});
+      all.push_back({"measured: " + base::printable(each.how.name), each.time.mean, ink::cyan});
     }
   }
   double longest = 0;
@@ -195,10 +194,11 @@ std::string comparison_chart(const run_report& report,
     for (const batch::difference& each : measured->differences) {
       const std::string who =
           base::printable(each.second) + " against " + base::printable(each.first);
+      const batch::interval& change = each.change;
       text += words("  " + who + ": " +
-                        (each.significant ? formatted("%+.1f %% (%+.1f to %+.1f)", each.change,
-                                                      each.low, each.high)
-                                          : "no significant difference"),
+                        (each.is_significant() ? formatted("%+.1f %% (%+.1f to %+.1f)", change.mean,
+                                                           change.low, change.high)
+                                               : std::string("no significant difference")),
                     look);
     }
   }

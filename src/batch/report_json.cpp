@@ -1,17 +1,13 @@
+#include "batch/report_json.hpp"
+
 #include <cmath>
-
-#include <nlohmann/json.hpp>
-
-#include <weft/batch/report.hpp>
 
 namespace weft {
 namespace {
 
+using batch::hundredth;
+using batch::micro;
 using json = nlohmann::ordered_json;
-
-// Times to the microsecond and percentages to a hundredth: what a reader can use.
-double micro(double seconds) { return std::round(seconds * 1e6) / 1e6; }
-double hundredth(double percent) { return std::round(percent * 100) / 100; }
 
 template <class T>
 json or_null(const std::optional<T>& value) {
@@ -50,7 +46,10 @@ json worker_json(const worker_report& worker) {
 
 }  // namespace
 
-std::string to_json(const run_report& report) {
+double batch::micro(double seconds) { return std::round(seconds * 1e6) / 1e6; }
+double batch::hundredth(double percent) { return std::round(percent * 100) / 100; }
+
+json batch::figures_of(const run_report& report) {
   const run_record& record = report.record;
   json made = {{"name", record.plan},
                {"mode", report.mode},
@@ -91,12 +90,17 @@ std::string to_json(const run_report& report) {
                        {"tail", micro(report.gap_parts.tail)},
                        {"admission", micro(report.gap_parts.admission)},
                        {"overhead", micro(report.gap_parts.overhead)}};
+  return made;
+}
+
+std::string to_json(const run_report& report) {
+  json made = batch::figures_of(report);
   made["worker_stats"] = json::array();
   for (const worker_report& worker : report.worker_stats) {
     made["worker_stats"].push_back(worker_json(worker));
   }
   made["rules"] = json::array();
-  for (const rule_record& rule : record.rules) made["rules"].push_back(rule_json(rule));
+  for (const rule_record& rule : report.record.rules) made["rules"].push_back(rule_json(rule));
   return made.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,44 +20,54 @@ struct variant {
   bool fixed = false;
 };
 
+// A mean, and where it lies with 95 % confidence (Student's t). With fewer than two values nothing
+// is known about that, and the interval is infinite.
+struct interval {
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+};
+[[nodiscard]] interval mean_of(std::span<const double> values);
+
 // How long a plan took one way. Times are seconds.
 struct measured_variant {
   variant how;
-  std::vector<double> times;  // of the real runs, in the order in which they ran
-  double median = 0;
-  double low = 0;  // between these lies the median, with 95 % confidence
-  double high = 0;
-  double simulated = 0;  // what the dispatcher makes of the durations recorded in the runs
-  run_report typical;    // the run whose time is nearest to the median
+  std::vector<double> times = {};  // of the real runs, in the order in which they ran
+  interval time = {};
+  double simulated = 0;     // what the dispatcher makes of what the rules took; 0: not known
+  run_report typical = {};  // the run whose time is nearest to the mean; not in a file
 };
 
-// Two variants compared: `second` against `first`.
+// Two variants compared: `second` against `first`, in percent of the first; negative is faster.
 struct difference {
   std::string first;
   std::string second;
-  double change = 0;  // percent of the first; negative: the second is faster
-  double low = 0;     // with 95 % confidence
-  double high = 0;
-  bool significant = false;
+  interval change = {};
+
+  // It is not by chance: the interval does not contain 0.
+  [[nodiscard]] bool is_significant() const noexcept { return change.low > 0 || change.high < 0; }
 };
 
 struct benchmark_result {
   std::string plan;
   unsigned workers = 1;
-  double lower_bound = 0;  // of the run with the smallest one
-  std::vector<measured_variant> variants;
-  std::vector<difference> differences;  // each variant against the first
+  double lower_bound = 0;  // seconds
+  std::vector<measured_variant> variants = {};
+  std::vector<difference> differences = {};  // each variant against the first
 };
 
-// Median and interval of a variant from its times.
-void summarise(measured_variant& of);
-// Whether the times of one variant differ from those of another by more than chance, judged by
-// resampling with a fixed seed.
+// Each variant ran once in every round, so that what the machine did meanwhile met all of them: the
+// runs of a round are compared with each other. Both must have as many times.
 [[nodiscard]] difference compare(const measured_variant& first, const measured_variant& second);
+
+// Puts the runs of some variants together: `runs[v][round]`. Every variant has as many.
+[[nodiscard]] benchmark_result summarise(std::span<const variant> variants,
+                                         std::vector<std::vector<run_report>> runs);
 
 // One JSON object. Each entry of `results` has the fields of a run's report, and `times`.
 [[nodiscard]] std::string to_json(const benchmark_result& result);
-// What a report needs of it: names, times, medians, intervals. Errors: missing_input, bad_data.
+// What a report needs of it: names, times, intervals. Errors: missing_input, no_permission;
+// bad_data.
 [[nodiscard]] result<benchmark_result> read_benchmark(const std::string& path);
 
 // What a run would have taken under a variant, if every rule took what it took, and the dispatcher
