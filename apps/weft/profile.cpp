@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,9 +17,12 @@
 #include <nlohmann/json.hpp>
 
 #include <weft/base/result.hpp>
+#include <weft/base/units.hpp>
 #include <weft/base/utf8.hpp>
+#include <weft/batch/plan_file.hpp>
 #include <weft/batch/profile_store.hpp>
 
+#include "arguments.hpp"
 #include "exit_code.hpp"
 #include "show.hpp"
 
@@ -241,6 +246,62 @@ int import(const import_options& given) {
                             counted(given.files.size(), "file"));
 }
 
+// --- prune ---------------------------------------------------------------------------------------
+
+struct prune_options {
+  std::string file = default_file;
+  std::vector<std::string> plans;
+  std::string older;
+  bool dry_run = false;
+};
+
+int prune(const prune_options& given) {
+  if (given.plans.empty() && given.older.empty()) {
+    std::cerr << "weft profile prune: say what to take out, with --plan or --older\n";
+    return exit_code::usage;
+  }
+  std::set<std::string> known;
+  for (const std::string& file : given.plans) {
+    const auto read = batch::load_plan(file);
+    if (!read) return refuse(read.error());
+    for (const rule& each : read->rules()) known.insert(each.id);
+  }
+  const auto now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch());
+  const auto age_max = parse_duration(given.older);
+  const auto drops = [&](const profile_key& key, const profile& values) {
+    const bool is_foreign = !given.plans.empty() && !known.contains(key.rule);
+    const bool is_old = age_max && now.count() - values.last_updated() >
+                                       std::chrono::duration<double>(*age_max).count();
+    return is_foreign || is_old;
+  };
+  // A file that is not there is no mistake of a cleaner, but worth a word of a user.
+  const auto present = batch::read_profiles(given.file);
+  if (!present) return refuse(present.error());
+  batch::pruned_profiles done;
+  if (given.dry_run) {
+    for (const auto& [key, values] : present->values.entries()) {
+      if (drops(key, values)) {
+        done.dropped.push_back(key);
+      } else {
+        ++done.kept;
+      }
+    }
+  } else {
+    auto pruned = batch::prune_profiles(given.file, drops);
+    if (!pruned) return refuse(pruned.error());
+    done = std::move(*pruned);
+  }
+  warn(done.warnings);
+  for (const profile_key& key : done.dropped) {
+    std::cout << base::printable(key.rule)
+              << (key.input_class.empty() ? "" : "  " + base::printable(key.input_class)) << '\n';
+  }
+  std::cout << base::printable(given.file) << ": " << counted(done.dropped.size(), "profile")
+            << (given.dry_run ? " would be taken out, " : " taken out, ") << done.kept << " kept\n";
+  return finish_output();
+}
+
 // --- The commands --------------------------------------------------------------------------------
 
 constexpr const char* epilogue =
@@ -254,6 +315,7 @@ Example:
   weft profile show --format json .weft/profiles.json
   weft profile merge all.json shard-1.json shard-2.json
   weft profile import rule_execution_profiles.json
+  weft profile prune --plan plan.toml --older 90d
 
 Exit status: 0, 2 for wrong usage, 65 for a file that is not a profile file or
 is of a newer version, 66 for a missing file, 73 when a file cannot be created,
@@ -299,20 +361,35 @@ void add_import(CLI::App& parent, int& status) {
   command.callback([given, &status] { status = import(*given); });
 }
 
+void add_prune(CLI::App& parent, int& status) {
+  const auto given = std::make_shared<prune_options>();
+  CLI::App& command = *parent.add_subcommand("prune", "Take out what is not needed any more");
+  command.add_option("FILE", given->file, "Profile file")->option_text("[.weft/profiles.json]");
+  command.add_option("--plan", given->plans, "Keep the rules of these plans alone")
+      ->option_text("PLAN...");
+  command.add_option("--older", given->older, "Take out what has not run for so long")
+      ->option_text("DURATION")
+      ->check(duration());
+  command.add_flag("--dry-run", given->dry_run, "Only say what would be taken out");
+  command.footer("Runs may go on meanwhile. With both, what either of them says is taken out.");
+  command.callback([given, &status] { status = prune(*given); });
+}
+
 }  // namespace
 
 void add_profile(CLI::App& app, int& status) {
   CLI::App& command =
-      *app.add_subcommand("profile", "Show, merge and import learned costs of rules");
+      *app.add_subcommand("profile", "Show, merge and prune learned costs of rules");
   command.footer(epilogue);
   // CLI11 could ask for a command itself, but would not say which word it took for one.
   command.callback([&command] {
     if (!command.get_subcommands().empty()) return;
-    throw CLI::ValidationError("profile", "expected show, merge or import");
+    throw CLI::ValidationError("profile", "expected show, merge, import or prune");
   });
   add_show(command, status);
   add_merge(command, status);
   add_import(command, status);
+  add_prune(command, status);
 }
 
 }  // namespace weft::cli

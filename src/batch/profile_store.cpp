@@ -107,6 +107,13 @@ result<written_profiles> write(const durable_file& file, const durable_file::loc
   return warnings;
 }
 
+tl::unexpected<error> refuse_newer(const std::string& path, const parsed_profiles& parsed) {
+  return fail(error_kind::bad_data, printable(path) + " is of version " +
+                                        std::to_string(parsed.version) + ", and this weft writes " +
+                                        std::to_string(detail::profile_version) +
+                                        "; use a newer weft, or another file");
+}
+
 }  // namespace
 
 result<loaded_profiles> load_profiles(const std::string& path) {
@@ -165,12 +172,7 @@ result<written_profiles> add_to_profiles(const std::string& path, const profiles
   written_profiles warnings;
   auto old = read_or_move_aside(*file, *held, path, warnings);
   if (!old) return tl::unexpected(std::move(old.error()));
-  if (is_newer(*old)) {
-    return fail(error_kind::bad_data, printable(path) + " is of version " +
-                                          std::to_string(old->version) + ", and this weft writes " +
-                                          std::to_string(detail::profile_version) +
-                                          "; use a newer weft, or another file");
-  }
+  if (is_newer(*old)) return refuse_newer(path, *old);
   old->values.merge(seen);
   auto written = write(*file, *held, path, old->values);
   if (written) written->insert(written->begin(), warnings.begin(), warnings.end());
@@ -183,6 +185,33 @@ result<written_profiles> save_profiles(const std::string& path, const profiles& 
   const auto held = file->take_lock();
   if (!held) return tl::unexpected(held.error());
   return write(*file, *held, path, values);
+}
+
+result<pruned_profiles> prune_profiles(
+    const std::string& path,
+    const std::function<bool(const profile_key& key, const profile& values)>& drops) {
+  const auto file = durable_file::open(path, durable_file::missing_directory::is_fine);
+  if (!file) return tl::unexpected(file.error());
+  const auto held = file->take_lock();
+  if (!held) return tl::unexpected(held.error());
+  pruned_profiles made;
+  auto old = read_or_move_aside(*file, *held, path, made.warnings);
+  if (!old) return tl::unexpected(std::move(old.error()));
+  if (is_newer(*old)) return refuse_newer(path, *old);
+  profiles left;
+  for (const auto& [key, values] : old->values.entries()) {
+    if (drops(key, values)) {
+      made.dropped.push_back(key);
+    } else {
+      left.insert(profile_key(key), profile(values));
+    }
+  }
+  made.kept = left.size();
+  if (made.dropped.empty()) return made;
+  auto written = write(*file, *held, path, left);
+  if (!written) return tl::unexpected(std::move(written.error()));
+  made.warnings.insert(made.warnings.end(), written->begin(), written->end());
+  return made;
 }
 
 }  // namespace weft::batch

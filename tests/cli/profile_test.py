@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -254,6 +255,33 @@ class Profile(unittest.TestCase):
         self.assertEqual(self.show("mine.json")["AR001", ""]["n"], 12)
         self.assertEqual(self.show("mine.json")["other", ""]["n"], 1)
 
+    def test_pruning_keeps_the_rules_of_a_plan(self):
+        self.write(FILE, profiles({"a": entry([1]), "b": entry([1]), ("b", "large"): entry([2])}))
+        self.write("plan.toml", "[[rule]]\nid = 'a'\nshell = 'x'\n")
+        done = self.weft("prune", "--plan", "plan.toml", "--dry-run")
+        self.assertIn("2 profiles would be taken out, 1 kept", done.stdout)
+        self.assertEqual(len(self.show()), 3)
+        done = self.weft("prune", "--plan", "plan.toml")
+        self.assertEqual(done.stdout, "b\nb  large\n.weft/profiles.json: 2 profiles taken out, 1 kept\n")
+        self.assertEqual(list(self.show()), [("a", "")])
+
+    def test_pruning_takes_out_what_has_not_run_for_long(self):
+        self.write(FILE, profiles({"old": entry([1]), "new": entry([1], when=int(time.time()))}))
+        self.assertEqual(self.weft("prune", "--older", "30d").returncode, 0)
+        self.assertEqual(list(self.show()), [("new", "")])
+        before = (self.folder / FILE).read_bytes()
+        self.assertIn("0 profiles taken out, 1 kept", self.weft("prune", "--older", "30d").stdout)
+        self.assertEqual((self.folder / FILE).read_bytes(), before)
+
+    def test_pruning_needs_to_know_what(self):
+        self.write(FILE, profiles({"a": entry([1])}))
+        self.assertEqual(self.weft("prune").returncode, 2)
+        self.assertEqual(self.weft("prune", "--older", "soon").returncode, 2)
+        self.assertEqual(self.weft("prune", "--plan", "missing.toml").returncode, 66)
+        self.assertEqual(self.weft("prune", "missing.json", "--older", "1d").returncode, 66)
+        self.write("foreign.json", "{")
+        self.assertEqual(self.weft("prune", "foreign.json", "--older", "1d").returncode, 65)
+
     def test_what_is_written_is_on_the_disk_before_it_has_its_name(self):
         if os.environ.get("WEFT_SANITIZE") or not shutil.which("strace"):
             self.skipTest("needs strace, which sanitizers do not go along with")
@@ -282,7 +310,7 @@ class Profile(unittest.TestCase):
 
     def test_wrong_usage_ends_with_2_and_says_why(self):
         wrong = {
-            (): "expected show, merge or import",
+            (): "expected show, merge, import or prune",
             ("teleport",): "teleport",
             ("show", "a", "b"): "b",
             ("show", "--format", "xml"): "xml not in {text,json}",
@@ -311,5 +339,5 @@ class Profile(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    WEFT = sys.argv.pop(1)
+    WEFT = os.path.abspath(sys.argv.pop(1))
     unittest.main()

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,5 +58,17 @@ using written_profiles = std::vector<std::string>;
 // Replaces the file: for `weft profile merge`.
 [[nodiscard]] result<written_profiles> save_profiles(const std::string& path,
                                                      const profiles& values);
+
+// What pruning has left, and what it took out.
+struct pruned_profiles {
+  std::vector<profile_key> dropped;
+  std::size_t kept = 0;
+  std::vector<std::string> warnings;
+};
+
+// Takes out of the file what `drops` says yes to. Blocks: while another process writes.
+[[nodiscard]] result<pruned_profiles> prune_profiles(
+    const std::string& path,
+    const std::function<bool(const profile_key& key, const profile& values)>& drops);
 
 }  // namespace weft::batch
