@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unittest
 from pathlib import Path
 
@@ -330,6 +331,30 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertIn("\x1b[31mFAIL   \x1b[0m  bad", text)
         self.assertNotIn("pass", text.split("plan: 2 rules")[0])
 
+    def test_the_key_t_prints_how_far_the_run_is(self):
+        os.mkfifo(self.folder / "go")
+        self.write(rules(shell("slow", "read -r line <go")))
+        child, terminal = pty.fork()  # whose foreground it is in, as keys are for
+        if child == 0:
+            os.chdir(self.folder)
+            os.execve(WEFT, [WEFT, "run", "plan.toml"], environment(TERM="xterm", NO_COLOR="1"))
+        go = os.open(self.folder / "go", os.O_RDWR)
+        text = b""
+        steps = [(b"1 running", lambda: os.write(terminal, b"t")),
+                 (b"t: status\r\n", lambda: os.write(go, b"go\n"))]
+        try:
+            while chunk := os.read(terminal, 4096):
+                text += chunk
+                if steps and steps[0][0] in text:
+                    steps.pop(0)[1]()
+        except OSError:
+            pass  # what Linux answers when the other end is closed
+        os.close(terminal)
+        os.close(go)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertEqual(steps, [], text)
+        self.assertRegex(text.decode(), r"  0  slow +\d+\.\d s / 10.0 ms\r\n")
+
     def test_no_color_removes_colour_and_nothing_else(self):
         text = self.on_a_terminal(NO_COLOR="1")
         self.assertNotRegex(text, "\x1b\\[[0-9;]*m")
@@ -340,6 +365,47 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertNotIn("\x1b", text)
         self.assertNotIn("running", text)
         self.assertIn("[1/2] pass     slow", text)
+
+
+class StalledReader(RunTest):
+    def test_does_not_keep_the_run_from_being_stopped(self):
+        os.mkfifo(self.folder / "go")
+        self.write(
+            rules(
+                shell("loud", "head -c 900000 /dev/zero | tr '\\0' x; exit 1"),
+                shell("slow", "echo go >go; sleep 600"),
+            )
+        )
+        child = subprocess.Popen(
+            [WEFT, "run", "plan.toml", "-v", "-j", "1"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,  # which nobody reads
+            cwd=self.folder,
+            env=environment(),
+        )
+        with open(self.folder / "go") as go:
+            go.read()
+        child.send_signal(signal.SIGTERM)
+        self.assertEqual(child.wait(WATCHDOG), 128 + signal.SIGTERM)
+        child.stdout.close()
+
+    def test_does_not_keep_the_run_from_its_end(self):
+        self.write(rules(shell("loud", "head -c 900000 /dev/zero | tr '\\0' x; exit 1"), rule("last")))
+        child = subprocess.Popen(
+            [WEFT, "run", "plan.toml", "-v", "-j", "1"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            cwd=self.folder,
+            env=environment(),
+        )
+        runs = self.folder / ".weft" / "runs"
+        deadline = time.monotonic() + WATCHDOG
+        while not any('"done"' in log.read_text() for log in runs.glob("*.jsonl")):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)  # nothing tells of the last line of the log
+        out, _ = child.communicate(timeout=WATCHDOG)
+        self.assertEqual(child.returncode, 1)
+        self.assertIn(b"2 rules, 1 passed, 1 failed", out)
 
 
 class Usage(RunTest):
