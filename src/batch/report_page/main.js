@@ -1,0 +1,10 @@
+const run = readRun(JSON.parse(document.getElementById("data").textContent));
+addThemeButton();
+showHeader(run);
+const table = showRules(run);
+showTimeline(run, (rule) => table.open(rule));
+showWaterfall(run);
+showUtilisation(run);
+showPolicies(run);
+showPredictions(run);
+showSteals(run);
