@@ -23,6 +23,7 @@
 #include <weft/exec/completion.hpp>
 #include <weft/exec/executor.hpp>
 #include <weft/process/supervisor.hpp>
+#include <weft/telemetry/trace_writer.hpp>
 #include <weft/version.hpp>
 
 // Weft can be installed without the batch runner.

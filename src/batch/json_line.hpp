@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <weft/base/utf8.hpp>
+#include "base/json_string.hpp"
 
 namespace weft::batch {
 
@@ -22,14 +22,14 @@ class json_line {
 
   void text(std::string_view key, std::string_view value) {
     name(key);
-    append_string(value);
+    base::append_json_string(out_, value);
   }
   void texts(std::string_view key, std::span<const std::string> values) {
     name(key);
     out_ += '[';
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (i > 0) out_ += ',';
-      append_string(values[i]);
+      base::append_json_string(out_, values[i]);
     }
     out_ += ']';
   }
@@ -71,34 +71,6 @@ class json_line {
     const auto [end, problem] = std::to_chars(digits, digits + sizeof digits, value...);
     out_.append(digits, problem == std::errc{} ? end : digits);
     if (problem != std::errc{}) out_ += '0';  // a time that no run can have
-  }
-
-  void append_string(std::string_view value) {
-    bool plain = true;
-    for (const char c : value) plain &= c >= ' ' && c != '"' && c != '\\' && c != 0x7F;
-    out_ += '"';
-    if (plain) {
-      out_ += value;
-    } else {
-      append_escaped(base::is_utf8(value) ? std::string(value) : base::valid_utf8(value));
-    }
-    out_ += '"';
-  }
-
-  void append_escaped(std::string_view value) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    for (const char c : value) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (c == '"' || c == '\\') {
-        (out_ += '\\') += c;
-      } else if (c == '\n') {
-        out_ += "\\n";
-      } else if (byte < ' ' || byte == 0x7F) {
-        (out_ += "\\u00") += {digits[byte >> 4U], digits[byte & 0xFU]};
-      } else {
-        out_ += c;
-      }
-    }
   }
 
   std::string& out_;
