@@ -3,14 +3,17 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <utility>
 
+#include "batch/excerpt.hpp"
 #include "batch/seconds.hpp"
 
 namespace weft::batch {
 namespace {
 
 constexpr std::size_t output_max = std::size_t{64} << 10U;
+constexpr std::size_t finding_bytes_max = 4096;  // of the name of its file, and of its message
 
 std::string signal_name(int number) {
   const char* const name = ::sigabbrev_np(number);
@@ -23,6 +26,19 @@ std::string in_words(std::chrono::nanoseconds time) {
   digits.erase(digits.find_last_not_of('0') + 1);
   if (digits.back() == '.') digits.pop_back();
   return digits + " s";
+}
+
+// What a rule found, as far as it is kept, by names that start where the plan happens.
+std::vector<finding> kept(std::vector<finding>&& found, const std::string& rule_directory) {
+  if (found.size() > findings_max) found.resize(findings_max);
+  for (finding& each : found) {
+    if (!rule_directory.empty()) {
+      each.file = (std::filesystem::path(rule_directory) / each.file).lexically_normal().string();
+    }
+    each.file = excerpt(each.file, finding_bytes_max);
+    each.message = excerpt(each.message, finding_bytes_max);
+  }
+  return std::move(found);
 }
 
 // FNV-1a: stable over time and machines, which std::hash does not promise.
@@ -123,8 +139,10 @@ attempt perform_here(const rule& of, const std::string& directory, unsigned numb
     if (of.check) {
       const process::command where = command_of(of, directory);
       found = perform(*of.check, where.cwd, stop);
+      found.findings = kept(std::move(found.findings), of.cwd);
     } else {
       found = of.run(context);
+      found.findings = kept(std::move(found.findings), "");
     }
   } catch (const std::exception& thrown) {
     found = fail_rule(thrown.what());
@@ -133,6 +151,7 @@ attempt perform_here(const rule& of, const std::string& directory, unsigned numb
   }
   made.passed = found.passed;
   made.message = std::move(found.message);
+  made.findings = std::move(found.findings);
   made.output = std::move(context.output());
   if (made.output.size() > output_max) made.output.resize(output_max);
   return made;

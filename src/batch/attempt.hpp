@@ -4,6 +4,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include <weft/batch/rule.hpp>
 #include <weft/process/command.hpp>
@@ -22,6 +23,7 @@ struct attempt {
   std::uint64_t peak_rss = 0;
   double cpu = 0;
   std::string message = {};
+  std::vector<finding> findings = {};
   std::string output = {};
 };
 

@@ -25,20 +25,28 @@ namespace {
 constexpr std::size_t shown_max = 5;
 constexpr std::uint64_t file_bytes_max = std::uint64_t{64} << 20U;
 
-// What is wrong with files, up to a few of them.
+// What is wrong with files, up to a few of them in words.
 class findings {
  public:
-  void add(const std::string& what) {
-    if (count_++ < shown_max) (text_ += text_.empty() ? "" : "\n") += what;
+  void add(finding what) {
+    const std::string line = what.line == 0 ? "" : ":" + std::to_string(what.line);
+    std::string text = base::printable(what.file) + line + ": " + what.message;
+    add(std::move(what), text);
   }
-  [[nodiscard]] rule_result result() const {
+  void add(finding what, const std::string& in_words) {
+    if (count_ < shown_max) (text_ += text_.empty() ? "" : "\n") += in_words;
+    if (count_ < findings_max) list_.push_back(std::move(what));
+    ++count_;
+  }
+  [[nodiscard]] rule_result result() && {
     if (count_ == 0) return pass();
-    if (count_ <= shown_max) return fail_rule(text_);
-    return fail_rule(text_ + "\nand " + std::to_string(count_ - shown_max) + " more");
+    if (count_ > shown_max) text_ += "\nand " + std::to_string(count_ - shown_max) + " more";
+    return {.passed = false, .message = std::move(text_), .findings = std::move(list_)};
   }
 
  private:
   std::string text_;
+  std::vector<finding> list_;
   std::size_t count_ = 0;
 };
 
@@ -66,16 +74,16 @@ class performer {
   rule_result operator()(const absent& c) const {
     findings found;
     for (const std::string& file : expand(c.files, directory_, stop_)) {
-      found.add(base::printable(file) + " is there");
+      found.add({.file = file, .message = "is there"}, base::printable(file) + " is there");
     }
-    return found.result();
+    return std::move(found).result();
   }
 
   rule_result operator()(const matches& c) const {
     const RE2 pattern(by_line(c.pattern), pattern_options());
     return for_each(c.files, [&](const std::string& file, const std::string& text, findings& to) {
       if (RE2::PartialMatch(text, pattern)) return;
-      to.add(file + ": no line matches " + base::printable(c.pattern));
+      to.add({.file = file, .message = "no line matches " + base::printable(c.pattern)});
     });
   }
 
@@ -85,9 +93,10 @@ class performer {
       re2::StringPiece rest(text);
       re2::StringPiece match;
       if (!RE2::PartialMatch(rest, pattern, &match)) return;
-      const auto line = std::count(text.data(), match.data(), '\n') + 1;
-      to.add(file + ":" + std::to_string(line) + ": has " +
-             base::printable(std::string_view(match.data(), match.size())));
+      const auto lines_before = std::count(text.data(), match.data(), '\n');
+      to.add({.file = file,
+              .line = static_cast<std::size_t>(lines_before) + 1,
+              .message = "has " + base::printable(std::string_view(match.data(), match.size()))});
     });
   }
 
@@ -99,10 +108,10 @@ class performer {
       std::error_code failed;
       const std::uintmax_t size = std::filesystem::file_size(full(file), failed);
       if (failed || size <= c.bytes) continue;  // a directory has no size
-      found.add(base::printable(file) + ": " + format_size(size) + ", more than " +
-                format_size(c.bytes));
+      found.add(
+          {.file = file, .message = format_size(size) + ", more than " + format_size(c.bytes)});
     }
-    return found.result();
+    return std::move(found).result();
   }
 
   rule_result operator()(const count& c) const {
@@ -120,21 +129,25 @@ class performer {
 
   rule_result operator()(const json_valid& c) const {
     return for_each(c.files, [](const std::string& file, const std::string& text, findings& to) {
-      if (const auto problem = json_problem(text)) {
-        to.add(file + ": no JSON: " + base::printable(*problem));
-      }
+      if (const auto problem = json_problem(text)) add_problem(to, file, "no JSON: ", *problem);
     });
   }
 
   rule_result operator()(const toml_valid& c) const {
     return for_each(c.files, [](const std::string& file, const std::string& text, findings& to) {
-      if (const auto problem = toml_problem(text)) {
-        to.add(file + ": no TOML: " + base::printable(*problem));
-      }
+      if (const auto problem = toml_problem(text)) add_problem(to, file, "no TOML: ", *problem);
     });
   }
 
  private:
+  // Says the line itself, and the column.
+  static void add_problem(findings& to, const std::string& file, const std::string& what,
+                          const text_problem& problem) {
+    const std::string message = what + base::printable(problem.what);
+    to.add({.file = file, .line = problem.line, .message = message},
+           base::printable(file) + ": " + message);
+  }
+
   static rule_result no_files(const std::string& pattern) {
     return fail_rule("no file matches " + base::printable(pattern) +
                      ", so nothing was looked at; mend the pattern or use exists");
@@ -155,22 +168,23 @@ class performer {
       const std::string path = full(file).string();
       if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
       any = true;
-      const std::string name = base::printable(file);
       if (static_cast<std::uint64_t>(status.st_size) > file_bytes_max) {
-        found.add(name + ": " + format_size(static_cast<std::uint64_t>(status.st_size)) +
-                  ", too large to look into; the limit is " + format_size(file_bytes_max));
+        found.add({.file = file,
+                   .message = format_size(static_cast<std::uint64_t>(status.st_size)) +
+                              ", too large to look into; the limit is " +
+                              format_size(file_bytes_max)});
         continue;
       }
       std::ifstream in(path, std::ios::binary);
       if (!in) {
-        found.add(name +
-                  ": cannot be read: " + std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
+        const std::string why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe)
+        found.add({.file = file, .message = "cannot be read: " + why});
         continue;
       }
       const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-      look(name, text, found);
+      look(file, text, found);
     }
-    return any ? found.result() : no_files(pattern);
+    return any ? std::move(found).result() : no_files(pattern);
   }
 
   const std::string& directory_;

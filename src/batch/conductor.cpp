@@ -302,6 +302,7 @@ void conductor::finish(lane& ended, rule_record& rule, attempt&& made) {
   rule.cpu = made.cpu;
   // A flaky rule says why its earlier attempt failed.
   if (rule.status != rule_status::flaky) rule.message = std::move(made.message);
+  rule.findings = std::move(made.findings);
   rule.output = std::move(made.output);
   learn(n, made, rule.status);
   if (log_ != nullptr) log_->finished(n, rule);

@@ -248,6 +248,14 @@ void event_log::finished(std::size_t rule, const rule_record& record) {
     if (record.peak_rss != 0) line.number("peak_rss", record.peak_rss);
     if (record.cpu > 0) line.seconds("cpu", record.cpu);
     if (!record.message.empty()) line.text("message", record.message);
+    if (!record.findings.empty()) {
+      line.objects("findings", std::span<const finding>(record.findings),
+                   [](json_line& each, const finding& found) {
+                     each.text("file", found.file);
+                     if (found.line != 0) each.number("line", found.line);
+                     each.text("message", found.message);
+                   });
+    }
     if (!record.output.empty()) line.text("output", record.output);
   });
 }

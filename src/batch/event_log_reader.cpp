@@ -131,8 +131,20 @@ class replay {
     rule.peak_rss = event.value("peak_rss", std::uint64_t{0});
     if (event.contains("cpu")) rule.cpu = seconds(event, "cpu");
     rule.message = event.value("message", "");
+    rule.findings = findings_of(event);
     rule.output = event.value("output", "");
     reach(rule.end());
+  }
+
+  static std::vector<finding> findings_of(const json& event) {
+    std::vector<finding> found;
+    if (!event.contains("findings")) return found;
+    for (const json& each : event["findings"]) {
+      found.push_back({.file = each.at("file"),
+                       .line = each.value("line", std::size_t{0}),
+                       .message = each.value("message", "")});
+    }
+    return found;
   }
 
   rule_record& rule_of(const json& event) {

@@ -58,6 +58,21 @@ class json_line {
     }
     out_ += ']';
   }
+  // A list of objects; write(json_line&, value) gives each its members.
+  template <class T, class Write>
+  void objects(std::string_view key, std::span<const T> values, Write write) {
+    name(key);
+    out_ += '[';
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i > 0) out_ += ',';
+      {
+        json_line each(out_);
+        write(each, values[i]);
+      }
+      out_.pop_back();  // the line goes on
+    }
+    out_ += ']';
+  }
 
  private:
   void name(std::string_view key) {

@@ -31,6 +31,11 @@ json rule_json(const rule_record& rule) {
   if (rule.stolen_from) made["stolen_from"] = *rule.stolen_from;
   if (rule.signal != 0) made["signal"] = rule.signal;
   if (!rule.message.empty()) made["message"] = rule.message;
+  for (const finding& each : rule.findings) {
+    made["findings"].push_back({{"file", each.file},
+                                {"line", each.line == 0 ? json(nullptr) : json(each.line)},
+                                {"message", each.message}});
+  }
   if (!rule.skipped_for.empty()) made["skipped_for"] = rule.skipped_for;
   if (is_failure(rule.status) && !rule.output.empty()) made["output"] = rule.output;
   return made;

@@ -1,5 +1,7 @@
 #include "batch/validity.hpp"
 
+#include <charconv>
+
 #include <toml++/toml.h>
 #include <nlohmann/json.hpp>
 
@@ -32,12 +34,17 @@ struct listener : nlohmann::json_sax<json> {
 
 }  // namespace
 
-std::optional<std::string> json_problem(std::string_view text) {
+std::optional<text_problem> json_problem(std::string_view text) {
   listener heard;
   if (json::sax_parse(text, &heard)) return std::nullopt;
   // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
-  const std::size_t begin = heard.problem.find("line ");
-  return begin == std::string::npos ? heard.problem : heard.problem.substr(begin);
+  constexpr std::string_view before = "line ";
+  const std::size_t begin = heard.problem.find(before);
+  if (begin == std::string::npos) return text_problem{.what = heard.problem};
+  text_problem found{.what = heard.problem.substr(begin)};
+  const std::string_view digits = std::string_view(found.what).substr(before.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), found.line);
+  return found;
 }
 
 std::optional<std::size_t> line_of_endless_key(std::string_view text) noexcept {
@@ -57,15 +64,18 @@ std::optional<std::size_t> line_of_endless_key(std::string_view text) noexcept {
   return std::nullopt;
 }
 
-std::optional<std::string> toml_problem(std::string_view text) {
+std::optional<text_problem> toml_problem(std::string_view text) {
   if (const auto line = line_of_endless_key(text)) {
-    return "line " + std::to_string(*line) + ": a key of more than 1000 parts";
+    return text_problem{
+        .line = *line, .what = "line " + std::to_string(*line) + ": a key of more than 1000 parts"};
   }
   const toml::parse_result parsed = toml::parse(text);
   if (parsed) return std::nullopt;
   const toml::parse_error& error = parsed.error();
-  return "line " + std::to_string(error.source().begin.line) + ", column " +
-         std::to_string(error.source().begin.column) + ": " + std::string(error.description());
+  const toml::source_position& at = error.source().begin;
+  return text_problem{.line = at.line,
+                      .what = "line " + std::to_string(at.line) + ", column " +
+                              std::to_string(at.column) + ": " + std::string(error.description())};
 }
 
 }  // namespace weft::batch

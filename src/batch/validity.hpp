@@ -11,8 +11,14 @@ namespace weft::batch {
 // follows such a key by recursion, and one of a million parts would overflow the stack.
 [[nodiscard]] std::optional<std::size_t> line_of_endless_key(std::string_view text) noexcept;
 
-// Why a text is no JSON, or no TOML, with line and column; nothing if it is.
-[[nodiscard]] std::optional<std::string> json_problem(std::string_view text);
-[[nodiscard]] std::optional<std::string> toml_problem(std::string_view text);
+// Why a text is not what it should be.
+struct text_problem {
+  std::size_t line = 0;  // 0: unknown
+  std::string what;      // names line and column as well
+};
+
+// Why a text is no JSON, or no TOML; nothing if it is.
+[[nodiscard]] std::optional<text_problem> json_problem(std::string_view text);
+[[nodiscard]] std::optional<text_problem> toml_problem(std::string_view text);
 
 }  // namespace weft::batch

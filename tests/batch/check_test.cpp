@@ -28,6 +28,14 @@ class Check : public ::testing::Test {
     const rule_result found = perform(what, files_.path(), {});
     return found.passed ? "pass" : found.message;
   }
+  // "file:line message" for each.
+  std::vector<std::string> findings(const check& what) {
+    std::vector<std::string> found;
+    for (const finding& each : perform(what, files_.path(), {}).findings) {
+      found.push_back(each.file + ":" + std::to_string(each.line) + " " + each.message);
+    }
+    return found;
+  }
   std::vector<std::string> expanded(std::string_view pattern) {
     return expand(pattern, files_.path(), {});
   }
@@ -128,6 +136,30 @@ TEST_F(Check, DeepTomlDoesNotOverflow) {
 TEST_F(Check, OnlyTheFirstFewFindingsAreShown) {
   for (int i = 0; i < 8; ++i) files_.write("f" + std::to_string(i), "");
   EXPECT_THAT(find(absent{"f*"}), HasSubstr("f4 is there\nand 3 more"));
+}
+
+TEST_F(Check, FindingsNameTheFileAndTheLine) {
+  files_.write("a.txt", "one\ntwo TODO\n");
+  files_.write("d/b.txt", "TODO\n");
+  files_.write("x.json", "{\"a\": 1,\n}");
+  files_.write("x.toml", "a = 1\nb =\n");
+  EXPECT_THAT(findings(lacks{"TODO", "**/*.txt"}),
+              ElementsAre("a.txt:2 has TODO", "d/b.txt:1 has TODO"));
+  EXPECT_THAT(findings(matches{"one", "**/*.txt"}), ElementsAre("d/b.txt:0 no line matches one"));
+  EXPECT_THAT(findings(absent{"a*"}), ElementsAre("a.txt:0 is there"));
+  EXPECT_THAT(findings(max_size{9, "a*"}), ElementsAre("a.txt:0 13 B, more than 9 B"));
+  EXPECT_THAT(findings(json_valid{"x.json"}), ElementsAre(HasSubstr("x.json:2 no JSON: line 2")));
+  EXPECT_THAT(findings(toml_valid{"x.toml"}), ElementsAre(HasSubstr("x.toml:2 no TOML: line 2")));
+  // Where there is no file there is no place either.
+  EXPECT_THAT(findings(exists{"LICENSE"}), IsEmpty());
+  EXPECT_THAT(findings(lacks{"one", "*.none"}), IsEmpty());
+  EXPECT_THAT(findings(lacks{"four", "*.txt"}), IsEmpty());
+}
+
+TEST_F(Check, OnlyTheFirstHundredFindingsAreKept) {
+  for (int i = 0; i < 120; ++i) files_.write("f" + std::to_string(i), "");
+  EXPECT_EQ(findings(absent{"f*"}).size(), findings_max);
+  EXPECT_THAT(find(absent{"f*"}), HasSubstr("and 115 more"));
 }
 
 TEST_F(Check, NamesWithControlCharactersAreShownEscaped) {

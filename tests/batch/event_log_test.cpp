@@ -51,6 +51,7 @@ rule_record finished_a(rule_record a) {
   a.peak_rss = 123456789;
   a.cpu = 0.125;
   a.message = "exit code 1";
+  a.findings = {{.file = "a \"b\".txt", .line = 3, .message = "has TODO\n"}, {.file = "c"}};
   a.output = "line\n\ttab \x01 \"q\" \\ \xE2\x82\xAC";
   return a;
 }
@@ -107,6 +108,7 @@ TEST_F(EventLog, WhatIsWrittenIsRead) {
   EXPECT_EQ(a.peak_rss, 123456789U);
   EXPECT_EQ(a.output, expected.output);
   EXPECT_EQ(a.message, "exit code 1");
+  EXPECT_EQ(a.findings, expected.findings);
   EXPECT_EQ(a.source, cost_source::hint);
   EXPECT_EQ(got.rules[1].status, rule_status::skipped);
   EXPECT_EQ(got.rules[1].skipped_for, "a");

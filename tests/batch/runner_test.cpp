@@ -87,6 +87,29 @@ TEST_F(Runner, ABodyMayReturnNothingABoolOrAResult) {
   EXPECT_FALSE(report.passed());
 }
 
+TEST_F(Runner, FindingsAreInTheReportAndInTheLog) {
+  test::temporary_directory files;
+  files.write("d/a.txt", "TODO\n");
+  plan p;
+  p.set_directory(files.path());
+  p.add({.id = "check", .check = batch::lacks{"TODO", "*.txt"}, .cwd = "d"});
+  p.add({.id = "own", .run = [](rule_context&) {
+           return rule_result{
+               .passed = false,
+               .message = "many",
+               .findings = std::vector<finding>(findings_max + 1, {.file = "b.txt"})};
+         }});
+  const run_report report = run(p, {.workers = 1, .log_directory = files.path("runs")});
+  const auto& rules = report.record.rules;
+  // By the name that it has where the plan happens, not where the rule does.
+  EXPECT_THAT(rules[0].findings,
+              ElementsAre(finding{.file = "d/a.txt", .line = 1, .message = "has TODO"}));
+  EXPECT_EQ(rules[1].findings.size(), findings_max);
+  const auto read = batch::read_run(batch::list_runs(files.path("runs")).at(0));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->record.rules[0].findings, rules[0].findings);
+}
+
 TEST_F(Runner, WhatComesAfterAFailureIsSkippedAndNamesIt) {
   plan p;
   p.add({.id = "bad", .run = [] { return false; }});

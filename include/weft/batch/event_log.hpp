@@ -21,7 +21,7 @@ namespace weft::batch {
 //   start   t, rule, worker, attempt                     of a command
 //   again   rule, worker, start, duration, message       an attempt that will be repeated
 //   end     rule, status, ready, held, start, duration, worker, stolen_from, attempts, exit_code,
-//           signal, peak_rss, cpu, message, output
+//           signal, peak_rss, cpu, message, findings (each: file, line, message), output
 //   skip    t, rule, cause
 //   resume  t, pid, workers                              the run goes on in another process
 //   done    t, ending, steal_attempts

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <weft/batch/ready_queue.hpp>
+#include <weft/batch/rule_result.hpp>
 
 namespace weft {
 
@@ -87,6 +88,7 @@ struct rule_record {
   std::uint64_t peak_rss = 0;
   double cpu = 0;            // seconds, of a command and its children
   std::string message = {};  // why it failed, in one line
+  std::vector<finding> findings = {};
   std::string output = {};
   std::string skipped_for = {};  // the rule whose failure is why
 
