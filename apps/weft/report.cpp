@@ -11,6 +11,7 @@
 
 #include "find_run.hpp"
 #include "refusal.hpp"
+#include "report_output.hpp"
 #include "run_charts.hpp"
 #include "run_summary.hpp"
 
@@ -20,6 +21,7 @@ namespace {
 struct options {
   std::string run;
   std::string runs = default_runs;
+  output_options report;
   bool utilization = false;
   bool stealing = false;
   bool efficiency = false;
@@ -27,13 +29,16 @@ struct options {
   bool comparison = false;
   bool all = false;
   std::string benchmark;
+
+  [[nodiscard]] bool names_sections() const {
+    return utilization || stealing || efficiency || timeline || comparison;
+  }
 };
 
 // What the user did not ask for by name is the summary, and where the time went.
 std::string describe(const options& given, const run_report& report,
                      const std::optional<batch::benchmark_result>& measured, const terminal& look) {
-  const bool chosen =
-      given.utilization || given.stealing || given.efficiency || given.timeline || given.comparison;
+  const bool chosen = given.names_sections();
   std::string text;
   const auto add = [&](bool wanted, auto section) {
     if (wanted) text += (text.empty() ? "" : "\n") + section();
@@ -49,6 +54,10 @@ std::string describe(const options& given, const run_report& report,
 }
 
 int report_run(const options& given) {
+  if (given.report.format != "text" && (given.all || given.names_sections())) {
+    throw refusal{exit_code::usage, "--format " + given.report.format +
+                                        " has everything in it; leave out what chooses parts"};
+  }
   const batch::logged_run logged = must(find_run(given.run, given.runs));
   const run_report report = make_report(logged.record);
   if (!logged.has_whole_plan) {
@@ -57,7 +66,13 @@ int report_run(const options& given) {
   }
   std::optional<batch::benchmark_result> measured;
   if (!given.benchmark.empty()) measured = must(batch::read_benchmark(given.benchmark));
-  std::cout << describe(given, report, measured, standard_output());
+  report_output output(given.report);
+  output.write_files(report, describe(given, report, measured, {}));
+  if (output.has_file()) return exit_code::ok;
+  if (!output.replaces_text()) {
+    std::cout << describe(given, report, measured, standard_output());
+  }
+  std::cout << output.for_standard_output(report);
   return exit_code::ok;
 }
 
@@ -66,7 +81,8 @@ constexpr const char* epilogue =
 Without options: the summary, the timeline, and where the time went.
 
 Exit status: 0, 2 for wrong usage, 65 for a file that is no log of a run or is
-of a newer version, 66 for a run that is not there.)";
+of a newer version, 66 for a run that is not there, 73 and 77 when a file cannot
+be written.)";
 
 }  // namespace
 
@@ -84,6 +100,7 @@ void add_report(CLI::App& app, int& status) {
   command.add_flag("--all", given->all, "All of these");
   command.add_option("--benchmark", given->benchmark, "Times of weft bench, to compare with")
       ->option_text("FILE");
+  add_output_options(command, given->report);
   command.footer(epilogue);
   command.callback(
       [given, &status] { status = guarded("report", [&] { return report_run(*given); }); });

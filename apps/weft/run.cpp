@@ -3,11 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -31,6 +28,7 @@
 #include "interrupt.hpp"
 #include "keyboard.hpp"
 #include "refusal.hpp"
+#include "report_output.hpp"
 #include "run_display.hpp"
 #include "run_summary.hpp"
 #include "screen.hpp"
@@ -60,8 +58,7 @@ struct options {
   bool resume = false;
   bool rerun_failed = false;
   bool dry_run = false;
-  std::string format = "text";
-  std::string output;
+  output_options report;
   bool quiet = false;
   bool verbose = false;
 };
@@ -191,33 +188,6 @@ run_options to_run_options(const options& given, const std::string& plan_file) {
   return made;
 }
 
-// The file of --output. It is opened before anything runs: nobody wants to learn after an hour that
-// its name was wrong.
-class report_file {
- public:
-  explicit report_file(std::string path) : path_(std::move(path)) {
-    if (path_.empty()) return;
-    file_.open(path_, std::ios::binary | std::ios::trunc);
-    require(file_.is_open());
-  }
-  [[nodiscard]] bool is_wanted() const { return !path_.empty(); }
-  void write(const std::string& text) {
-    file_ << text;
-    file_.close();
-    require(!file_.fail());
-  }
-
- private:
-  void require(bool fine) const {
-    if (fine) return;
-    throw refusal{errno == EACCES ? exit_code::no_permission : exit_code::cannot_create,
-                  "--output: cannot write " + base::printable(path_) + ": " + std::strerror(errno)};
-  }
-
-  std::string path_;
-  std::ofstream file_;
-};
-
 // What the user can do now.
 std::string next_steps(const options& given, const run_report& report) {
   std::string command = "weft run " + base::printable(given.plan);
@@ -238,7 +208,30 @@ int exit_status(const run_report& report, int signal) {
   return report.passed() ? exit_code::ok : exit_code::failed;
 }
 
+int show_dry_run(const options& given, const std::string& text) {
+  report_file file("--output", given.report.output);
+  if (file.is_wanted()) {
+    file.write(text);
+  } else {
+    std::cout << text;
+  }
+  return exit_code::ok;
+}
+
+// A report of what has not happened.
+void expect_run(const options& given) {
+  if (!given.dry_run) return;
+  if (!given.report.trace.empty()) {
+    throw refusal{exit_code::usage, "--trace: a dry run has none; leave --dry-run out"};
+  }
+  if (given.report.format != "text" && given.report.format != "json") {
+    throw refusal{exit_code::usage, "--format: a dry run can be shown as text or json, not as " +
+                                        given.report.format};
+  }
+}
+
 int run_plan(const options& given) {
+  expect_run(given);
   const bool from_input = given.plan == "-";
   const plan whole = from_input ? must(batch::plan_of_commands(must(read_standard_input())))
                                 : must(batch::load_plan(given.plan));
@@ -247,22 +240,15 @@ int run_plan(const options& given) {
   const plan chosen = given.resume ? rules_to_resume(whole, given, plan_file, how.resume)
                                    : chosen_rules(whole, given, plan_file);
   how.partial = chosen.rules().size() < whole.rules().size();
-  report_file file(given.output);
   if (given.dry_run) {
-    const std::string text = describe_dry_run(chosen, how, given.format == "json");
-    if (file.is_wanted()) {
-      file.write(text);
-    } else {
-      std::cout << text;
-    }
-    return exit_code::ok;
+    return show_dry_run(given, describe_dry_run(chosen, how, given.report.format == "json"));
   }
+  report_output report_to(given.report);
   const verbosity shown = given.quiet     ? verbosity::quiet
                           : given.verbose ? verbosity::verbose
                                           : verbosity::normal;
-  // JSON alone goes to standard output, so that it can be piped on.
-  const bool json_to_output = given.format == "json" && given.output.empty();
-  const terminal look = json_to_output ? terminal{} : standard_output();
+  const bool has_text = !report_to.replaces_text();
+  const terminal look = has_text ? standard_output() : terminal{};
   const bool is_live = look.interactive && shown != verbosity::quiet;
   interrupts signals(!is_live);
   static_cast<void>(process::become_subreaper());
@@ -270,8 +256,8 @@ int run_plan(const options& given) {
   how.stop = signals.stop();
   screen output(STDOUT_FILENO);
   screen errors(STDERR_FILENO);
-  run_display display(json_to_output ? errors : output, look,
-                      json_to_output && !given.verbose ? verbosity::quiet : shown);
+  run_display display(has_text ? output : errors, look,
+                      has_text || given.verbose ? shown : verbosity::quiet);
   how.on_event = [&](const run_event& event) { display.show(event); };
   if (is_live) how.tick = std::chrono::milliseconds(100);
   const run_report report = [&] {
@@ -288,13 +274,11 @@ int run_plan(const options& given) {
   for (const std::string& warning : report.warnings) {
     errors.print("weft run: warning: " + base::printable(warning) + "\n");
   }
-  const std::string text = given.format == "json" ? to_json(report) : summary(report, shown, 80);
-  if (file.is_wanted()) file.write(text);
-  if (json_to_output) {
-    output.print(text);
-  } else if (shown != verbosity::quiet) {
+  report_to.write_files(report, summary(report, shown, 80));
+  if (has_text && shown != verbosity::quiet) {
     output.print(summary(report, shown, standard_output().columns) + next_steps(given, report));
   }
+  output.print(report_to.for_standard_output(report));
   static_cast<void>(errors.finish(signals.finish()));
   if (output.finish(signals.finish()) == screen::outcome::failed) {
     throw refusal{exit_code::io_error,
@@ -329,6 +313,10 @@ With - as the plan, each line of standard input is a command.
 Rules begin as soon as what they come after has passed, the one with the most
 behind it first, by what rules took in earlier runs (.weft/profiles.json).
 .weft/runs has a log of every run.
+
+A report of another format than text is all that standard output gets, unless
+--output names a file; with github, annotations follow the text. Names of files
+in it start where rules happen, which should be the root of the repository.
 
 Ctrl-C lets running rules end, a second one kills them; --resume goes on later.
 
@@ -394,11 +382,7 @@ void add_files(CLI::App& command, options& given) {
       ->option_text("N [20]")
       ->check(whole_number(1, 1'000'000));
   command.add_flag("--dry-run", given.dry_run, "Show what would run, when, and for how long");
-  command.add_option("--format", given.format, "What the report is")
-      ->option_text("text|json [text]")
-      ->check(CLI::IsMember({"text", "json"}));
-  command.add_option("--output,-o", given.output, "Write the report to a file")
-      ->option_text("FILE");
+  add_output_options(command, given.report);
   CLI::Option* const quiet =
       command.add_flag("--quiet,-q", given.quiet, "Show nothing but failures");
   command.add_flag("-v,--verbose", given.verbose, "Show what every rule printed, and each batch")
