@@ -1,7 +1,4 @@
 #include <string_view>
-
-#include <weft/base/utf8.hpp>
-
 #include "batch/excerpt.hpp"
 #include "batch/format_writers.hpp"
 #include "batch/outcome.hpp"
@@ -30,11 +27,11 @@ std::string escaped(std::string_view text, std::string_view special) {
 }
 
 std::string message_text(std::string_view text) {
-  return escaped(base::printable_lines(excerpt(text, message_bytes_max)), "%\r\n");
+  return escaped(shown_lines(excerpt(text, message_bytes_max)), "%\r\n");
 }
 
 std::string property_text(std::string_view text) {
-  return escaped(base::printable(excerpt(text, message_bytes_max)), "%\r\n:,");
+  return escaped(shown_line(excerpt(text, message_bytes_max)), "%\r\n:,");
 }
 
 struct annotation {

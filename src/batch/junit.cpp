@@ -4,8 +4,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include <weft/base/utf8.hpp>
-
 #include "batch/format_writers.hpp"
 #include "batch/outcome.hpp"
 
@@ -24,7 +22,7 @@ namespace {
 
 // Control characters cannot be written in XML, not even as a reference, so they are shown as \x1b.
 std::string legal(std::string_view text) {
-  std::string shown = base::printable_lines(text);
+  std::string shown = shown_lines(text);
   // U+FFFE and U+FFFF are characters, but not in XML.
   for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
     for (std::size_t at = 0; (at = shown.find(none, at)) != std::string::npos;) {

@@ -4,7 +4,15 @@
 #include <cmath>
 #include <ctime>
 
+#include <weft/base/utf8.hpp>
+
 namespace weft::batch {
+
+std::string shown_line(std::string_view text) { return base::printable(base::valid_utf8(text)); }
+
+std::string shown_lines(std::string_view text) {
+  return base::printable_lines(base::valid_utf8(text));
+}
 
 std::string title_of(const rule_record& rule) {
   return rule.name.empty() ? rule.id : rule.id + ": " + rule.name;

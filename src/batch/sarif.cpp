@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <weft/base/utf8.hpp>
 #include <weft/version.hpp>
 
 #include "batch/format_writers.hpp"
@@ -16,7 +15,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-json text_of(std::string_view text) { return {{"text", base::printable_lines(text)}}; }
+json text_of(std::string_view text) { return {{"text", shown_lines(text)}}; }
 
 // Of a path, as RFC 3986 wants it.
 std::string percent_encoded(std::string_view path) {

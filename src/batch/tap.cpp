@@ -1,7 +1,4 @@
 #include <string_view>
-
-#include <weft/base/utf8.hpp>
-
 #include "base/json_string.hpp"
 #include "base/text.hpp"
 #include "batch/format_writers.hpp"
@@ -23,7 +20,7 @@ namespace {
 // What stands in a line of its own: a '#' would begin a directive.
 std::string in_line(std::string_view text) {
   std::string out;
-  for (const char c : base::printable(text)) {
+  for (const char c : shown_line(text)) {
     if (c == '#' || c == '\\') out += '\\';
     out += c;
   }
@@ -33,7 +30,7 @@ std::string in_line(std::string_view text) {
 // A JSON string is a YAML scalar that needs no knowledge of indentation.
 std::string quoted(std::string_view text) {
   std::string out;
-  base::append_json_string(out, base::printable_lines(text));
+  base::append_json_string(out, shown_lines(text));
   return out;
 }
 

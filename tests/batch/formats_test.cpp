@@ -133,7 +133,7 @@ TEST(Junit, CharactersThatXmlCannotHaveAreShownOrReplaced) {
   record.rules[0].output = "]]> \x1b[1m \xff \xEF\xBF\xBF \x7f end";
   const std::string text = formatted(record, report_format::junit);
   EXPECT_THAT(text, HasSubstr(R"(name="a&quot;&lt;&amp;&gt;: b&#10;")"));
-  EXPECT_THAT(text, HasSubstr("<system-out>]]&gt; \\x1b[1m \\xff \xEF\xBF\xBD \\x7f end<"));
+  EXPECT_THAT(text, HasSubstr("<system-out>]]&gt; \\x1b[1m \xEF\xBF\xBD \xEF\xBF\xBD \\x7f end<"));
 }
 
 TEST(Tap, HasAPointARuleAndSaysThatRulesWereLeftOut) {
