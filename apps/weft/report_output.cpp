@@ -19,7 +19,7 @@ std::string formatted(const run_report& report, const std::string& format) {
   return to_format(report, report_format_of(format).value_or(report_format::json));
 }
 
-const std::string& different(const std::string& trace, const std::string& output) {
+std::string different(const std::string& trace, const std::string& output) {
   if (trace.empty() || trace != output) return trace;
   throw refusal{exit_code::usage, "--trace: " + base::printable(trace) +
                                       " is the file of --output, too; give each its own"};

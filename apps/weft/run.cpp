@@ -218,8 +218,8 @@ int show_dry_run(const options& given, const std::string& text) {
   return exit_code::ok;
 }
 
-// A report of what has not happened.
-void expect_run(const options& given) {
+// What has not happened has neither a trace nor results.
+void check_dry_run(const options& given) {
   if (!given.dry_run) return;
   if (!given.report.trace.empty()) {
     throw refusal{exit_code::usage, "--trace: a dry run has none; leave --dry-run out"};
@@ -231,7 +231,7 @@ void expect_run(const options& given) {
 }
 
 int run_plan(const options& given) {
-  expect_run(given);
+  check_dry_run(given);
   const bool from_input = given.plan == "-";
   const plan whole = from_input ? must(batch::plan_of_commands(must(read_standard_input())))
                                 : must(batch::load_plan(given.plan));

@@ -487,11 +487,15 @@ class CommandLine(FormatTest):
         self.assertEqual(done.returncode, 73)
         self.assertIn("--trace: cannot write /dev/full: No space left", done.stderr)
 
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_a_trace_without_permission_is_refused(self):
-        (self.folder / "locked").mkdir(mode=0o500)
-        self.write(self.PLAN)
-        self.refuse(77, "--trace: cannot write locked/t: ", "plan.toml", "--trace", "locked/t")
+        command = [*self.as_nobody(), run_test.WEFT, "run", self.write(self.PLAN), "--trace", "t"]
+        self.folder.chmod(0o555)
+        self.addCleanup(self.folder.chmod, 0o755)
+        done = subprocess.run(
+            command, cwd=self.folder, capture_output=True, encoding="utf-8", timeout=60, check=False
+        )
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("--trace: cannot write t: Permission denied", done.stderr)
 
     def test_what_makes_no_sense_is_refused(self):
         self.write(self.PLAN)

@@ -91,6 +91,16 @@ class RunTest(unittest.TestCase):
         self.assertNotIn("terminate called", done.stderr)
         return done
 
+    def as_nobody(self):
+        """The beginning of a command that runs without rights."""
+        if os.geteuid() != 0:
+            return []
+        tool = shutil.which("setpriv")
+        prefix = [tool or "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        if not tool or subprocess.run([*prefix, "test", "-x", WEFT], check=False).returncode != 0:
+            self.skipTest("this user may do everything, and there is no other to try")
+        return prefix
+
     def logs(self):
         return sorted((self.folder / ".weft/runs").glob("*.jsonl"))
 
@@ -495,16 +505,6 @@ class Usage(RunTest):
         self.assertEqual(self.weft("plan.toml", env={"PATH": os.environ["PATH"]}).returncode, 0)
         # Without a PATH programs are looked for where the system has them.
         self.assertEqual(self.weft("plan.toml", env={}).returncode, 0)
-
-    def as_nobody(self):
-        """The beginning of a command that runs without rights."""
-        if os.geteuid() != 0:
-            return []
-        tool = shutil.which("setpriv")
-        prefix = [tool or "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        if not tool or subprocess.run([*prefix, "test", "-x", WEFT], check=False).returncode != 0:
-            self.skipTest("this user may do everything, and there is no other to try")
-        return prefix
 
     def test_without_permission_it_ends_with_77(self):
         prefix = self.as_nobody()
