@@ -7,6 +7,8 @@
 
 #include <weft/base/utf8.hpp>
 #include <weft/batch/benchmark.hpp>
+#include <weft/batch/history.hpp>
+#include <weft/batch/html_report.hpp>
 #include <weft/batch/report.hpp>
 
 #include "find_run.hpp"
@@ -29,6 +31,7 @@ struct options {
   bool comparison = false;
   bool all = false;
   std::string benchmark;
+  std::string html;
 
   [[nodiscard]] bool names_sections() const {
     return utilization || stealing || efficiency || timeline || comparison;
@@ -67,8 +70,18 @@ int report_run(const options& given) {
   std::optional<batch::benchmark_result> measured;
   if (!given.benchmark.empty()) measured = must(batch::read_benchmark(given.benchmark));
   report_output output(given.report);
+  report_file page("--html", given.html);
+  if (page.is_wanted()) {
+    page.write(batch::to_html(
+        report, {.past = batch::read_history(given.runs, report.record), .benchmark = measured}));
+    std::cerr << "Written to " << base::printable(given.html) << "; open it in a browser\n";
+  }
   output.write_files(report, describe(given, report, measured, {}));
   if (output.has_file()) return exit_code::ok;
+  // Who wants a page and says nothing else wants nothing else.
+  if (page.is_wanted() && !given.all && !given.names_sections() && !output.replaces_text()) {
+    return exit_code::ok;
+  }
   if (!output.replaces_text()) {
     std::cout << describe(given, report, measured, standard_output());
   }
@@ -99,6 +112,8 @@ void add_report(CLI::App& app, int& status) {
   command.add_flag("--comparison", given->comparison, "What other policies would have taken");
   command.add_flag("--all", given->all, "All of these");
   command.add_option("--benchmark", given->benchmark, "Times of weft bench, to compare with")
+      ->option_text("FILE");
+  command.add_option("--html", given->html, "Write a page for the browser, in one file")
       ->option_text("FILE");
   add_output_options(command, given->report);
   command.footer(epilogue);
