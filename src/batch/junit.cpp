@@ -123,7 +123,8 @@ std::vector<suite> suites_of(const run_record& record) {
   for (const batch_record& batch : record.batches) {
     place.emplace(batch.id, suites.size());
     std::string name = batch.name.empty() ? batch.id : batch.name;
-    suites.push_back({.name = name.empty() ? record.plan : std::move(name)});
+    if (name.empty()) name = record.plan;
+    suites.push_back({.name = std::move(name)});
   }
   for (const rule_record& rule : record.rules) {
     const auto [at, is_new] = place.emplace(rule.batch, suites.size());
