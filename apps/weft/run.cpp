@@ -50,6 +50,7 @@ struct options {
   std::string policy = "critical-path";
   bool no_profiling = false;
   std::string profiles = ".weft/profiles.json";
+  std::string learn_into;
   std::string runs = default_runs;
   unsigned keep_runs = 20;
   std::string timeout;
@@ -177,6 +178,7 @@ run_options to_run_options(const options& given, const std::string& plan_file) {
   made.fixed = given.fixed;
   made.fail_fast = given.fail_fast;
   made.profiles = given.no_profiling ? "" : given.profiles;
+  made.learn_into = given.learn_into;
   made.load_max = given.load;
   if (!given.memory.empty()) made.memory = parse_size(given.memory).value_or(0);
   if (!given.timeout.empty()) {
@@ -373,9 +375,13 @@ void add_scheduling(CLI::App& command, options& given) {
 }
 
 void add_files(CLI::App& command, options& given) {
-  command.add_flag("--no-profiling", given.no_profiling, "Neither use nor keep learned costs");
+  CLI::Option* const none =
+      command.add_flag("--no-profiling", given.no_profiling, "Neither use nor keep learned costs");
   command.add_option("--profiles", given.profiles, "Where learned costs are")
       ->option_text("FILE [.weft/profiles.json]");
+  command.add_option("--learn", given.learn_into, "Where new ones are added, if elsewhere")
+      ->option_text("FILE")
+      ->excludes(none);
   command.add_option("--runs", given.runs, "Where the logs of runs are")
       ->option_text("DIRECTORY [.weft/runs]");
   command.add_option("--keep-runs", given.keep_runs, "How many logs are kept")

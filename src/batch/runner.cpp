@@ -146,7 +146,9 @@ void save(const plan& what, const run_options& options, const std::vector<std::s
     }
   }
   if (seen.empty()) return;
-  const auto saved = batch::add_to_profiles(options.profiles, seen, std::move(known));
+  const auto saved = options.learn_into.empty()
+                         ? batch::add_to_profiles(options.profiles, seen, std::move(known))
+                         : batch::add_to_profiles(options.learn_into, seen);
   if (saved) {
     warnings.insert(warnings.end(), saved->begin(), saved->end());
   } else {
@@ -218,7 +220,9 @@ run_report run(const plan& what, const run_options& how) {
   batch::conductor conductor(what, shape, options, std::move(record), std::move(expected),
                              std::move(demands), log.get());
   conductor.run();
-  if (!options.profiles.empty() && options.learn && !known.read_only) {
+  const bool can_learn =
+      !options.learn_into.empty() || (!options.profiles.empty() && !known.read_only);
+  if (options.learn && can_learn) {
     save(what, options, classes, conductor, std::move(known), warnings);
   }
   if (log != nullptr) {

@@ -377,6 +377,23 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertIn("[1/2] pass     slow", text)
 
 
+class Learning(RunTest):
+    def test_what_is_learned_can_go_elsewhere(self):
+        self.write(rules(rule("a"), rule("b")))
+        self.assertEqual(self.weft("plan.toml").returncode, 0)
+        base = (self.folder / ".weft/profiles.json").read_bytes()
+        for part in ("1/2", "2/2"):  # one after the other, yet both see the same costs
+            done = self.weft("plan.toml", "--shard", part, "--learn", f"shard-{part[0]}.json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.folder / ".weft/profiles.json").read_bytes(), base)
+        seen = [
+            rule
+            for part in "12"
+            for rule in json.loads((self.folder / f"shard-{part}.json").read_text())["profiles"]
+        ]
+        self.assertEqual(sorted(seen), ["a", "b"])
+
+
 class StalledReader(RunTest):
     def test_does_not_keep_the_run_from_being_stopped(self):
         os.mkfifo(self.folder / "go")

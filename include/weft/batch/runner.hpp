@@ -54,6 +54,9 @@ struct run_options {
   // Where costs are learned; empty: nowhere. Read before the run and added to after it.
   std::string profiles = {};
   bool learn = true;  // false: read only
+  // Where what is learned is added instead, as on machines that run parts of a plan and must all
+  // see the same costs; empty: to `profiles`.
+  std::string learn_into = {};
 
   // Begin nothing while so many threads of the machine want a CPU; 0: no matter.
   double load_max = 0;
