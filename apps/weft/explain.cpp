@@ -34,6 +34,7 @@ std::size_t must_find_rule(const run_record& record, const std::string& id) {
   const auto found = std::ranges::find(record.rules, id, &rule_record::id);
   if (found != record.rules.end()) return static_cast<std::size_t>(found - record.rules.begin());
   std::vector<std::string_view> ids;
+  ids.reserve(record.rules.size());
   for (const rule_record& rule : record.rules) ids.emplace_back(rule.id);
   const std::string_view meant = base::nearest(id, ids);
   throw refusal{exit_code::missing_input,
@@ -80,6 +81,7 @@ std::vector<std::string> story(const subject& about) {
   const rule_record& rule = about.rule();
   const batch::explanation& why = about.why;
   std::vector<std::string> told;
+  told.reserve(rule.earlier.size() + 4);
   for (std::size_t i = 0; i < rule.earlier.size(); ++i) {
     told.push_back("attempt " + std::to_string(i + 1) + " began at " + at(rule.earlier[i].start) +
                    " and failed after " + format_duration(rule.earlier[i].duration));

@@ -78,6 +78,7 @@ ink colour_of(double percent) {
 
 std::string utilization_chart(const run_report& report, const terminal& look) {
   std::vector<row> rows;
+  rows.reserve(report.worker_stats.size());
   for (std::size_t i = 0; i < report.worker_stats.size(); ++i) {
     const worker_report& worker = report.worker_stats[i];
     rows.push_back({.name = std::to_string(i),
@@ -181,6 +182,7 @@ std::string comparison_chart(const run_report& report,
   double longest = 0;
   for (const bar_of& each : all) longest = std::max(longest, each.seconds);
   std::vector<row> rows;
+  rows.reserve(all.size());
   for (const bar_of& each : all) {
     rows.push_back({.name = each.name,
                     .value = seconds(each.seconds),

@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -46,7 +45,7 @@ screen::~screen() {
   ::close(quit_);
 }
 
-void screen::print(std::string text) {
+void screen::print(std::string_view text) {
   const std::lock_guard lock(mutex_);
   text_ += text;
   changed_.notify_all();

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -32,7 +33,7 @@ class screen {
   screen(const screen&) = delete;
   screen& operator=(const screen&) = delete;
 
-  void print(std::string text);
+  void print(std::string_view text);
   // For a terminal that is so wide now.
   void show(std::vector<screen_line> lines, std::size_t columns);
 

@@ -66,20 +66,23 @@ class performer {
   performer(const std::string& directory, const std::stop_token& stop)
       : directory_(directory), stop_(stop) {}
 
-  rule_result operator()(const exists& c) const {
-    if (!expand(c.files, directory_, stop_).empty()) return pass();
+  // Directories that could not be looked into, and why.
+  [[nodiscard]] const std::vector<std::string>& unreadable() const { return unreadable_; }
+
+  rule_result operator()(const exists& c) {
+    if (!files(c.files).empty()) return pass();
     return fail_rule("there is no " + base::printable(c.files));
   }
 
-  rule_result operator()(const absent& c) const {
+  rule_result operator()(const absent& c) {
     findings found;
-    for (const std::string& file : expand(c.files, directory_, stop_)) {
+    for (const std::string& file : files(c.files)) {
       found.add({.file = file, .message = "is there"}, base::printable(file) + " is there");
     }
     return std::move(found).result();
   }
 
-  rule_result operator()(const matches& c) const {
+  rule_result operator()(const matches& c) {
     const RE2 pattern(by_line(c.pattern), pattern_options());
     return for_each(c.files, [&](const std::string& file, const std::string& text, findings& to) {
       if (RE2::PartialMatch(text, pattern)) return;
@@ -87,7 +90,7 @@ class performer {
     });
   }
 
-  rule_result operator()(const lacks& c) const {
+  rule_result operator()(const lacks& c) {
     const RE2 pattern("(" + by_line(c.pattern) + ")", pattern_options());
     return for_each(c.files, [&](const std::string& file, const std::string& text, findings& to) {
       re2::StringPiece rest(text);
@@ -100,11 +103,11 @@ class performer {
     });
   }
 
-  rule_result operator()(const max_size& c) const {
+  rule_result operator()(const max_size& c) {
     findings found;
-    const auto files = expand(c.files, directory_, stop_);
-    if (files.empty()) return no_files(c.files);
-    for (const std::string& file : files) {
+    const auto all = files(c.files);
+    if (all.empty()) return no_files(c.files);
+    for (const std::string& file : all) {
       std::error_code failed;
       const std::uintmax_t size = std::filesystem::file_size(full(file), failed);
       if (failed || size <= c.bytes) continue;  // a directory has no size
@@ -114,8 +117,8 @@ class performer {
     return std::move(found).result();
   }
 
-  rule_result operator()(const count& c) const {
-    const std::size_t number = expand(c.files, directory_, stop_).size();
+  rule_result operator()(const count& c) {
+    const std::size_t number = files(c.files).size();
     const std::string seen =
         base::printable(c.files) + ": there are " + std::to_string(number) + ", ";
     if (number < c.at_least) {
@@ -127,13 +130,13 @@ class performer {
     return pass();
   }
 
-  rule_result operator()(const json_valid& c) const {
+  rule_result operator()(const json_valid& c) {
     return for_each(c.files, [](const std::string& file, const std::string& text, findings& to) {
       if (const auto problem = json_problem(text)) add_problem(to, file, "no JSON: ", *problem);
     });
   }
 
-  rule_result operator()(const toml_valid& c) const {
+  rule_result operator()(const toml_valid& c) {
     return for_each(c.files, [](const std::string& file, const std::string& text, findings& to) {
       if (const auto problem = toml_problem(text)) add_problem(to, file, "no TOML: ", *problem);
     });
@@ -153,16 +156,20 @@ class performer {
                      ", so nothing was looked at; mend the pattern or use exists");
   }
 
+  std::vector<std::string> files(const std::string& pattern) {
+    return expand(pattern, directory_, stop_, &unreadable_);
+  }
+
   [[nodiscard]] std::filesystem::path full(const std::string& file) const {
     return std::filesystem::path(directory_) / file;
   }
 
   // Calls look(name, text, findings) for every regular file.
   template <class Look>
-  rule_result for_each(const std::string& pattern, Look look) const {
+  rule_result for_each(const std::string& pattern, Look look) {
     findings found;
     bool any = false;
-    for (const std::string& file : expand(pattern, directory_, stop_)) {
+    for (const std::string& file : files(pattern)) {
       if (stop_.stop_requested()) break;
       struct stat status{};
       const std::string path = full(file).string();
@@ -189,6 +196,7 @@ class performer {
 
   const std::string& directory_;
   const std::stop_token& stop_;
+  std::vector<std::string> unreadable_;
 };
 
 std::optional<std::string> pattern_problem(const std::string& pattern) {
@@ -224,9 +232,14 @@ std::optional<std::string> find_problem(const check& what) {
 }
 
 rule_result perform(const check& what, const std::string& directory, const std::stop_token& stop) {
-  rule_result found = std::visit(performer(directory, stop), what);
-  // Files that were not looked at any more must not count as absent.
-  return stop.stop_requested() ? fail_rule("stopped") : found;
+  performer looks(directory, stop);
+  rule_result found = std::visit(looks, what);
+  // What was not looked at must not count as absent.
+  if (stop.stop_requested()) return fail_rule("stopped");
+  const bool is_sure = looks.unreadable().empty() || std::holds_alternative<exists>(what);
+  if (!found.passed || is_sure) return found;
+  return fail_rule("cannot look into " + base::printable(looks.unreadable().front()) +
+                   "; make it readable, or name what is to be looked at");
 }
 
 }  // namespace weft::batch

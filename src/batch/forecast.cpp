@@ -10,6 +10,7 @@ namespace weft::batch {
 
 std::vector<demand> demands_of(const plan& of) {
   std::vector<demand> demands;
+  demands.reserve(of.rules().size());
   for (const rule& r : of.rules()) demands.push_back({.weight = r.weight, .memory = r.memory});
   return demands;
 }
@@ -26,6 +27,7 @@ double forecaster::makespan(unsigned workers, const costs& cost) const {
 
 lower_bound forecaster::bound_on(unsigned workers) const {
   std::vector<unsigned> weight;
+  weight.reserve(demands_.size());
   for (const demand& each : demands_) weight.push_back(each.weight);
   return bound_of(graph_, cost_, weight, workers);
 }

@@ -48,6 +48,7 @@ class walk {
       : directory_(directory), stop_(stop) {}
 
   std::vector<std::string> found;
+  std::vector<std::string> unreadable;
 
   // What is at `path`, which ends with a slash or is empty, and matches the names that are left.
   void go(const std::string& path, std::span<const std::string_view> names) {
@@ -78,20 +79,29 @@ class walk {
 
  private:
   void arrive(const std::string& path, std::span<const std::string_view> rest) {
-    std::error_code ignored;
+    std::error_code failed;
     if (!rest.empty()) {
-      if (fs::is_directory(full(path), ignored)) go(path + "/", rest);
-    } else if (fs::exists(fs::symlink_status(full(path), ignored))) {
+      if (fs::is_directory(full(path), failed)) go(path + "/", rest);
+    } else if (fs::exists(fs::symlink_status(full(path), failed))) {
       found.push_back(path);
     }
+    note(path, failed);
+  }
+
+  // What is not there is no problem; what cannot be looked at is.
+  void note(const std::string& path, const std::error_code& failed) {
+    if (!failed || failed == std::errc::no_such_file_or_directory ||
+        failed == std::errc::not_a_directory) {
+      return;
+    }
+    unreadable.push_back((path.empty() ? "." : path) + ": " + failed.message());
   }
 
   [[nodiscard]] fs::path full(const std::string& path) const {
     return fs::path(directory_) / fs::path(path);
   }
 
-  // In order; a directory that cannot be read has none.
-  [[nodiscard]] std::vector<fs::directory_entry> entries(const std::string& path) const {
+  [[nodiscard]] std::vector<fs::directory_entry> entries(const std::string& path) {
     std::vector<fs::directory_entry> all;
     std::error_code failed;
     const fs::path where = full(path);
@@ -99,6 +109,7 @@ class walk {
          at.increment(failed)) {
       all.push_back(*at);
     }
+    note(path, failed);
     return all;
   }
 
@@ -109,7 +120,7 @@ class walk {
 }  // namespace
 
 std::vector<std::string> expand(std::string_view pattern, const std::string& directory,
-                                const std::stop_token& stop) {
+                                const std::stop_token& stop, std::vector<std::string>* unreadable) {
   walk found(directory, stop);
   for (const std::string& each : without_braces(pattern)) {
     const bool absolute = !each.empty() && each.front() == '/';
@@ -128,6 +139,7 @@ std::vector<std::string> expand(std::string_view pattern, const std::string& dir
   std::ranges::sort(found.found);
   const auto repeated = std::ranges::unique(found.found);
   found.found.erase(repeated.begin(), repeated.end());
+  if (unreadable != nullptr) *unreadable = std::move(found.unreadable);
   return std::move(found.found);
 }
 

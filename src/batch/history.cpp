@@ -19,6 +19,7 @@ double quantile(std::vector<double> values, double share) {
 
 std::vector<double> durations(const std::vector<past_run>& runs) {
   std::vector<double> all;
+  all.reserve(runs.size());
   for (const past_run& each : runs) all.push_back(each.duration);
   return all;
 }

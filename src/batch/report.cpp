@@ -87,6 +87,7 @@ void add_bound(run_report& report, const batch::graph& shape) {
   const run_record& record = report.record;
   const batch::costs taken = batch::taken_by(record);
   std::vector<unsigned> weight;
+  weight.reserve(record.rules.size());
   for (const rule_record& rule : record.rules) weight.push_back(rule.weight);
   const batch::lower_bound bound = batch::bound_of(shape, taken, weight, record.workers);
   report.lower_bound = bound.total();

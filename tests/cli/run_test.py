@@ -523,6 +523,28 @@ class Usage(RunTest):
         # Without a PATH programs are looked for where the system has them.
         self.assertEqual(self.weft("plan.toml", env={}).returncode, 0)
 
+    def test_what_cannot_be_looked_into_is_not_absent(self):
+        prefix = self.as_nobody()
+        checks = {
+            "absent": "check = { absent = '**/*.orig' }",
+            "inside": "check = { absent = 'secret/x.orig' }",
+            "count": "check = { count = 'secret/*', max = 0 }",
+            "lacks": "check = { lacks = 'never{3}', files = '**/*' }",
+        }
+        self.write(rules(*(rule(name, body) for name, body in checks.items())))
+        (self.folder / "secret").mkdir(mode=0)
+        self.addCleanup((self.folder / "secret").chmod, 0o755)
+        self.folder.chmod(0o777)
+        command = [*prefix, WEFT, "run", "plan.toml", "--format", "json"]
+        done = subprocess.run(
+            command, cwd=self.folder, capture_output=True, encoding="utf-8", timeout=WATCHDOG, check=False
+        )
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for each in json.loads(done.stdout)["rules"]:
+            self.assertEqual(each["status"], "failed", each)
+            self.assertIn("cannot look into secret", each["message"])
+            self.assertIn("Permission denied", each["message"])
+
     def test_without_permission_it_ends_with_77(self):
         prefix = self.as_nobody()
         self.write(rules(rule("a")))
