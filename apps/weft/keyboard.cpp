@@ -21,11 +21,9 @@ bool is_in_foreground() {
 }  // namespace
 
 keyboard::keyboard(std::function<void(char)> pressed) : pressed_(std::move(pressed)) {
-  termios now{};
-  if (!is_in_foreground() || tcgetattr(STDIN_FILENO, &now) != 0) return;
+  if (isatty(STDIN_FILENO) != 1) return;
   quit_ = ::eventfd(0, EFD_CLOEXEC);
   if (quit_ < 0) throw std::system_error(errno, std::generic_category(), "cannot read keys");
-  before_ = now;
   thread_ = std::thread([this] { listen(); });
 }
 
@@ -35,7 +33,7 @@ keyboard::~keyboard() {
   static_cast<void>(!::write(quit_, &one, sizeof one));
   thread_.join();
   ::close(quit_);
-  if (is_in_foreground()) tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
+  if (before_ && is_in_foreground()) tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
 }
 
 void keyboard::listen() {
@@ -44,6 +42,7 @@ void keyboard::listen() {
     const bool listens = is_in_foreground();
     termios now{};
     if (listens && tcgetattr(STDIN_FILENO, &now) == 0 && (now.c_lflag & ICANON) != 0) {
+      before_ = now;
       now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
       tcsetattr(STDIN_FILENO, TCSANOW, &now);
     }

@@ -23,8 +23,8 @@ class keyboard {
   void listen();
 
   std::function<void(char)> pressed_;
-  std::optional<termios> before_;
-  int quit_ = -1;  // eventfd, written by the destructor
+  std::optional<termios> before_;  // none: the terminal was never changed
+  int quit_ = -1;                  // eventfd, written by the destructor
   std::thread thread_;
 };
 

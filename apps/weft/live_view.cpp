@@ -94,13 +94,15 @@ screen_line bar_line(const live_state& state, std::size_t columns, const termina
 
 // Longer than the prediction by more than half, and by more than chance.
 bool is_late(const live_rule& rule) {
-  return rule.elapsed > 1.5 * rule.predicted && rule.elapsed - rule.predicted > 1;
+  return rule.predicted > 0 && rule.elapsed > 1.5 * rule.predicted &&
+         rule.elapsed - rule.predicted > 1;
 }
 
 screen_line rule_line(const live_rule& rule, std::size_t digits, std::size_t columns,
                       const terminal& look) {
   const std::string number = std::to_string(rule.worker);
-  const std::string time = "  " + ticking(rule.elapsed) + " / " + format_duration(rule.predicted);
+  std::string time = "  " + ticking(rule.elapsed);
+  if (rule.predicted > 0) time += " / " + format_duration(rule.predicted);
   line_builder line(columns, look);
   line.add(std::string(2 + digits - std::min(digits, number.size()), ' ') + number + "  ",
            ink::grey);

@@ -14,7 +14,7 @@ struct live_rule {
   unsigned worker = 0;
   std::string id;
   double elapsed = 0;    // seconds
-  double predicted = 0;  // seconds
+  double predicted = 0;  // seconds; 0: not known
 };
 
 // How a run is doing.

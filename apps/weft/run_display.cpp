@@ -60,6 +60,9 @@ std::string label(const rule_record& rule) {
 void run_display::show(const run_event& event) {
   using kind = run_event::kind;
   const std::lock_guard lock(mutex_);
+  // Ticks come much more often, unless this program was stopped, and a shell had the terminal.
+  constexpr double stopped_for = 2;
+  if (event.now - state_.now > stopped_for) out_.abandon();
   state_.now = event.now;
   switch (event.what) {
     case kind::began:
@@ -73,7 +76,8 @@ void run_display::show(const run_event& event) {
       break;
     case kind::started: {
       const rule_record& rule = event.record.rules[event.index];
-      running_[event.worker] = {base::printable(rule.id), event.now, rule.predicted};
+      const bool is_guess = rule.source == cost_source::guess;
+      running_[event.worker] = {base::printable(rule.id), event.now, is_guess ? 0 : rule.predicted};
       break;
     }
     case kind::repeated: {
@@ -170,6 +174,10 @@ void run_display::draw(const run_event& event) {
     state_.running.push_back({worker, rule.id, event.now - rule.began, rule.predicted});
   }
   if (!look_.interactive || how_ == verbosity::quiet) return;
+  if (is_in_background()) {
+    out_.abandon();
+    return;
+  }
   const terminal now = standard_output();  // it may have become smaller
   look_.columns = now.columns;
   look_.rows = now.rows;

@@ -1,5 +1,6 @@
 #include "screen.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -14,6 +15,14 @@
 
 namespace weft::cli {
 namespace {
+
+// A terminal that has room for a part of what is written takes it and waits for the rest, whatever
+// poll() has said. It does not where it is open a second time, without waiting, for us alone.
+int open_apart(int descriptor) {
+  if (::isatty(descriptor) != 1) return -1;
+  const std::string name = "/proc/self/fd/" + std::to_string(descriptor);
+  return ::open(name.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
 
 // How much can be written without waiting when poll() says that there is room.
 std::size_t chunk_for(int descriptor) {
@@ -35,7 +44,10 @@ std::size_t rows_of(const std::vector<std::size_t>& widths, std::size_t columns)
 }  // namespace
 
 screen::screen(int descriptor)
-    : descriptor_(descriptor), chunk_(chunk_for(descriptor)), quit_(::eventfd(0, EFD_CLOEXEC)) {
+    : apart_(open_apart(descriptor)),
+      descriptor_(apart_ >= 0 ? apart_ : descriptor),
+      chunk_(chunk_for(descriptor)),
+      quit_(::eventfd(0, EFD_CLOEXEC)) {
   if (quit_ < 0) throw std::system_error(errno, std::generic_category(), "cannot prepare output");
   thread_ = std::thread([this] { work(); });
 }
@@ -43,6 +55,7 @@ screen::screen(int descriptor)
 screen::~screen() {
   end_thread();
   ::close(quit_);
+  if (apart_ >= 0) ::close(apart_);
 }
 
 void screen::print(std::string_view text) {
@@ -57,6 +70,13 @@ void screen::show(std::vector<screen_line> lines, std::size_t columns) {
   columns_ = columns;
   has_new_lines_ = true;
   changed_.notify_all();
+}
+
+void screen::abandon() {
+  const std::lock_guard lock(mutex_);
+  lines_.clear();
+  drawn_.clear();
+  has_new_lines_ = false;
 }
 
 screen::outcome screen::finish(const std::stop_token& hurry) {
@@ -135,7 +155,11 @@ screen::outcome screen::write_all(const std::string& text) const {
       left.remove_prefix(static_cast<std::size_t>(count));
     } else if (errno == EPIPE) {
       return outcome::reader_gone;
-    } else if (errno != EINTR && errno != EAGAIN) {
+    } else if (errno == EAGAIN) {
+      // poll() and write() may differ about a last free byte, and would do so without a pause.
+      pollfd quit = {.fd = quit_, .events = POLLIN, .revents = 0};
+      static_cast<void>(::poll(&quit, 1, 10));
+    } else if (errno != EINTR) {
       return outcome::failed;
     }
   }

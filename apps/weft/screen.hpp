@@ -37,6 +37,9 @@ class screen {
   // For a terminal that is so wide now.
   void show(std::vector<screen_line> lines, std::size_t columns);
 
+  // Leaves the lines that stand there as they are: somebody else has written below them.
+  void abandon();
+
   enum class outcome : std::uint8_t {
     written,
     reader_gone,  // as with `weft run PLAN | head`
@@ -54,7 +57,8 @@ class screen {
   [[nodiscard]] bool wait_for_room() const;
   void end_thread();
 
-  const int descriptor_;
+  const int apart_;       // the descriptor that is ours, or -1
+  const int descriptor_;  // to write to
   const std::size_t chunk_;
   int quit_ = -1;  // eventfd: the thread shall end, even with something left to write
 

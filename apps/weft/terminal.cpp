@@ -58,4 +58,9 @@ terminal standard_output() {
           .unicode = locale_is_utf8()};
 }
 
+bool is_in_background() {
+  const pid_t foreground = tcgetpgrp(STDOUT_FILENO);
+  return foreground > 0 && foreground != getpgrp();  // -1 when there is no shell with jobs
+}
+
 }  // namespace weft::cli

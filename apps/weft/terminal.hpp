@@ -15,4 +15,8 @@ struct terminal {
 // terminal that is not dumb, and not when NO_COLOR is set.
 [[nodiscard]] terminal standard_output();
 
+// Whether the terminal of standard output is in use by another job of its shell, who must not be
+// disturbed. May change at any time.
+[[nodiscard]] bool is_in_background();
+
 }  // namespace weft::cli

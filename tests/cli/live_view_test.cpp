@@ -91,6 +91,14 @@ TEST(LiveView, WithMoreWorkersThanRowsTheRulesThatRunLongestAreShown) {
   EXPECT_THAT(status_text(state, {.columns = 60, .rows = 2}), HasSubstr("r42"));
 }
 
+TEST(LiveView, ARuleOfWhichNothingIsKnownIsNeverLate) {
+  const live_state state = {.total = 1, .running = {{.id = "new", .elapsed = 99}}};
+  const auto lines = texts(state, {.columns = 40, .colour = true});
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(lines[1], HasSubstr("  99.0 s\x1b[0m"));
+  EXPECT_THAT(lines[1], Not(HasSubstr("\x1b[33m")));
+}
+
 TEST(LiveView, BeforeAnythingHasRunThereIsALine) {
   EXPECT_THAT(texts({.total = 3, .workers = 2}, {.columns = 40}),
               ElementsAre("0/3  0 running  0.0 s  t: status"));
@@ -101,6 +109,8 @@ TEST(Widths, AreThoseOfATerminal) {
   EXPECT_EQ(width_of("Größe"), 5U);
   EXPECT_EQ(width_of("日本"), 4U);
   EXPECT_EQ(width_of("🎉"), 2U);
+  EXPECT_EQ(width_of("✅⚡🟢🪵"), 8U);
+  EXPECT_EQ(width_of("✓→"), 2U);
   EXPECT_EQ(width_of("e\u0301"), 1U);
   EXPECT_EQ(width_of("\xFF\xFE"), 2U);
   EXPECT_EQ(fitted("日本", 3), "日 ");

@@ -1,6 +1,7 @@
 #include "screen.hpp"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <unistd.h>
 
 #include <array>
@@ -98,6 +99,36 @@ TEST(Screen, WhoPrintsDoesNotWaitForAReaderThatStalls) {
   std::stop_source hurry;
   hurry.request_stop();
   EXPECT_EQ(out.finish(hurry.get_token()), screen::outcome::given_up);
+}
+
+// A terminal takes a part of a write and waits with the rest, unlike a pipe.
+TEST(Screen, ATerminalThatNobodyReadsFromDoesNotKeepItFromEnding) {
+  const test::watchdog guard(60s);
+  int reader = -1;
+  int writer = -1;
+  ASSERT_EQ(::openpty(&reader, &writer, nullptr, nullptr, nullptr), 0);
+  {
+    screen out(writer);
+    for (int i = 0; i < 10'000; ++i) out.print("a line that a terminal ends with two\n");
+    std::stop_source hurry;
+    hurry.request_stop();
+    EXPECT_EQ(out.finish(hurry.get_token()), screen::outcome::given_up);
+  }
+  ::close(reader);
+  ::close(writer);
+}
+
+TEST(Screen, LinesThatAreAbandonedStay) {
+  const test::watchdog guard(60s);
+  const pipe_ends ends;
+  screen out(ends.writer());
+  out.show({{"first", 5}, {"second", 6}}, 80);
+  static_cast<void>(ends.read_until("second\x1b[K"));
+  out.abandon();
+  out.print("text\n");
+  EXPECT_EQ(ends.read(), "text\n");
+  out.show({{"third", 5}}, 80);
+  EXPECT_EQ(ends.read(), "third\x1b[K");
 }
 
 TEST(Screen, AllIsWrittenToAReaderThatIsSlow) {
