@@ -18,7 +18,7 @@ int guarded(const std::string& command, const std::function<int()>& work) {
   try {
     const int status = work();
     if (finish_standard_output()) return status;
-    say("cannot write to standard output; --output FILE writes to a file");
+    say("cannot write to standard output: it is closed, or its disk is full; send it elsewhere");
     return exit_code::io_error;
   } catch (const refusal& refused) {
     say(refused.message);

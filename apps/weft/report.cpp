@@ -41,6 +41,7 @@ struct options {
 // What the user did not ask for by name is the summary, and where the time went.
 std::string describe(const options& given, const run_report& report,
                      const std::optional<batch::benchmark_result>& measured, const terminal& look) {
+  if (report.total_rules == 0) return summary(report, verbosity::normal, look.columns).substr(1);
   const bool chosen = given.names_sections();
   std::string text;
   const auto add = [&](bool wanted, auto section) {
@@ -52,7 +53,8 @@ std::string describe(const options& given, const run_report& report,
   add(given.all || !chosen || given.efficiency, [&] { return efficiency_chart(report, look); });
   add(given.all || given.utilization, [&] { return utilization_chart(report, look); });
   add(given.all || given.stealing, [&] { return stealing_chart(report, look); });
-  add(given.all || given.comparison, [&] { return comparison_chart(report, measured, look); });
+  add(given.all || given.comparison || measured,
+      [&] { return comparison_chart(report, measured, look); });
   return text;
 }
 
@@ -61,6 +63,11 @@ int report_run(const options& given) {
     throw refusal{exit_code::usage, "--format " + given.report.format +
                                         " has everything in it; leave out what chooses parts"};
   }
+  expect_different({{"RUN", given.run},
+                    {"--benchmark", given.benchmark},
+                    {"--output", given.report.output},
+                    {"--trace", given.report.trace},
+                    {"--html", given.html}});
   const batch::logged_run logged = must(find_run(given.run, given.runs));
   const run_report report = make_report(logged.record);
   if (!logged.has_whole_plan) {
@@ -77,11 +84,14 @@ int report_run(const options& given) {
     std::cerr << "Written to " << base::printable(given.html) << "; open it in a browser\n";
   }
   output.write_files(report, describe(given, report, measured, {}));
-  if (output.has_file()) return exit_code::ok;
-  // Who wants a page and says nothing else wants nothing else.
-  if (page.is_wanted() && !given.all && !given.names_sections() && !output.replaces_text()) {
-    return exit_code::ok;
+  if (output.has_trace()) {
+    std::cerr << "Written to " << base::printable(given.report.trace)
+              << "; open it at https://ui.perfetto.dev\n";
   }
+  if (output.has_file()) return exit_code::ok;
+  // Who wants a page or a trace and says nothing else wants nothing else.
+  const bool says_more = given.all || given.names_sections() || given.report.format != "text";
+  if ((page.is_wanted() || output.has_trace()) && !says_more) return exit_code::ok;
   if (!output.replaces_text()) {
     std::cout << describe(given, report, measured, standard_output());
   }

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include <weft/base/utf8.hpp>
@@ -19,10 +20,14 @@ std::string formatted(const run_report& report, const std::string& format) {
   return to_format(report, report_format_of(format).value_or(report_format::json));
 }
 
-std::string different(const std::string& trace, const std::string& output) {
-  if (trace.empty() || trace != output) return trace;
-  throw refusal{exit_code::usage, "--trace: " + base::printable(trace) +
-                                      " is the file of --output, too; give each its own"};
+bool is_same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  if (fs::exists(a, problem) && fs::exists(b, problem)) {
+    return fs::equivalent(a, b, problem) && fs::is_regular_file(a, problem);
+  }
+  return fs::weakly_canonical(fs::absolute(a), problem) ==
+         fs::weakly_canonical(fs::absolute(b), problem);
 }
 
 }  // namespace
@@ -57,10 +62,20 @@ void report_file::require(bool fine) const {
                     std::strerror(errno)};  // NOLINT(concurrency-mt-unsafe)
 }
 
+void expect_different(const std::vector<file_argument>& files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    for (std::size_t before = 0; before < i; ++before) {
+      if (files[i].path.empty() || files[before].path.empty()) continue;
+      if (!is_same_file(files[before].path, files[i].path)) continue;
+      throw refusal{exit_code::usage, files[i].argument + ": " + base::printable(files[i].path) +
+                                          " is the file of " + files[before].argument +
+                                          ", too; give each its own"};
+    }
+  }
+}
+
 report_output::report_output(const output_options& given)
-    : format_(given.format),
-      report_("--output", given.output),
-      trace_("--trace", different(given.trace, given.output)) {}
+    : format_(given.format), report_("--output", given.output), trace_("--trace", given.trace) {}
 
 bool report_output::replaces_text() const {
   return format_ != text_format && format_ != name_of(report_format::github) && !has_file();

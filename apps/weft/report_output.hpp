@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -37,6 +38,16 @@ class report_file {
   std::ofstream file_;
 };
 
+// A file and the argument that names it; empty: none does.
+struct file_argument {
+  std::string argument;
+  std::string path;
+};
+
+// Refuses two arguments that name one file, of which what is written last would be all that stays.
+// Two may name one device. Errors: refusal.
+void expect_different(const std::vector<file_argument>& files);
+
 // Where the report of a run goes.
 //
 //   text              standard output, and with --output also the file
@@ -52,6 +63,7 @@ class report_output {
   // Nothing but the report goes to standard output.
   [[nodiscard]] bool replaces_text() const;
   [[nodiscard]] bool has_file() const { return report_.is_wanted(); }
+  [[nodiscard]] bool has_trace() const { return trace_.is_wanted(); }
   // Writes the files. `text` is the report for people. Errors: refusal.
   void write_files(const run_report& report, const std::string& text);
   // What standard output gets besides the text, or instead of it; empty for none.

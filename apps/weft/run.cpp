@@ -16,7 +16,7 @@
 #include <weft/base/units.hpp>
 #include <weft/base/utf8.hpp>
 #include <weft/batch/event_log.hpp>
-#include <weft/batch/plan_file.hpp>
+#include <weft/batch/profile_store.hpp>
 #include <weft/batch/runner.hpp>
 #include <weft/batch/select.hpp>
 #include <weft/process/supervisor.hpp>
@@ -27,12 +27,12 @@
 #include "find_run.hpp"
 #include "interrupt.hpp"
 #include "keyboard.hpp"
+#include "named_plan.hpp"
 #include "refusal.hpp"
 #include "report_output.hpp"
 #include "run_display.hpp"
 #include "run_summary.hpp"
 #include "screen.hpp"
-#include "standard_streams.hpp"
 #include "terminal.hpp"
 
 namespace weft::cli {
@@ -232,11 +232,23 @@ void check_dry_run(const options& given) {
   }
 }
 
+// Before anything runs, as with files of reports: what was learned would be lost.
+void check_learning(const options& given) {
+  std::error_code ignored;
+  if (given.learn_into.empty() || !std::filesystem::exists(given.learn_into, ignored)) return;
+  if (const auto read = batch::read_profiles(given.learn_into); !read) {
+    throw refusal{exit_code::bad_data, "--learn: " + read.error().message};
+  }
+}
+
 int run_plan(const options& given) {
   check_dry_run(given);
+  expect_different({{"PLAN", given.plan == "-" ? "" : given.plan},
+                    {"--output", given.report.output},
+                    {"--trace", given.report.trace}});
+  check_learning(given);
   const bool from_input = given.plan == "-";
-  const plan whole = from_input ? must(batch::plan_of_commands(must(read_standard_input())))
-                                : must(batch::load_plan(given.plan));
+  const plan whole = must_load_plan(given.plan);
   const std::string plan_file = from_input ? "-" : absolute(given.plan);
   run_options how = to_run_options(given, plan_file);
   const plan chosen = given.resume ? rules_to_resume(whole, given, plan_file, how.resume)
@@ -282,7 +294,9 @@ int run_plan(const options& given) {
   }
   output.print(report_to.for_standard_output(report));
   static_cast<void>(errors.finish(signals.finish()));
-  if (output.finish(signals.finish()) == screen::outcome::failed) {
+  const bool is_written = output.finish(signals.finish()) != screen::outcome::failed;
+  // With a terminal that has gone there is nobody left to tell.
+  if (!is_written && report.record.ending != run_ending::interrupted) {
     throw refusal{exit_code::io_error,
                   "cannot write to standard output; --output FILE writes the report"};
   }

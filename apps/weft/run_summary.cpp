@@ -37,6 +37,23 @@ std::string outcome_line(const run_report& report) {
   return text;
 }
 
+// Why there may be rules that have not run; empty for a run that came to its end.
+std::string ending_line(run_ending how) {
+  switch (how) {
+    case run_ending::none:
+      return "Without an end: it still runs, or was killed.\n";
+    case run_ending::interrupted:
+      return "Interrupted.\n";
+    case run_ending::failed_fast:
+      return "Ended at the first failure.\n";
+    case run_ending::out_of_time:
+      return "Out of time.\n";
+    case run_ending::complete:
+      break;
+  }
+  return "";
+}
+
 // What the lower bound is made of, the largest part first said.
 std::string bound_reason(const run_report& report) {
   const double shared = report.work / report.record.workers;
@@ -135,6 +152,7 @@ std::string summary(const run_report& report, verbosity how, std::size_t columns
   if (used_batches(report) > 1) head += " in " + std::to_string(used_batches(report)) + " batches";
   text += "\n" + wrapped(head + ", " + outcome_line(report), columns, 2) + "\n";
   if (report.total_rules == 0) return text + "Nothing to do.\n";
+  text += ending_line(record.ending);
   text += failures(report);
   text += "\n";
   const auto line = [&](const char* name, const std::string& value) {

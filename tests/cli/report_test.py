@@ -126,6 +126,61 @@ class Finding(ReportTest):
         self.assertNotIn("\x1b", self.report("\x1b[31mred", status=66))
 
 
+class Files(ReportTest):
+    def test_two_options_cannot_have_one_file(self):
+        log = self.folder / "log.jsonl"
+        log.write_bytes(LOG.read_bytes())
+        for options in (
+            ("--html", "x", "--output", "x"),
+            ("--trace", "x", "--html", "./x"),
+            ("--output", "x", "--trace", self.folder / "x"),
+            ("--output", "log.jsonl"),
+        ):
+            self.assertIn("give each its own", self.report(log, *options, status=2))
+        self.assertEqual(log.read_bytes(), LOG.read_bytes())
+        self.assertEqual(os.listdir(self.folder), ["log.jsonl"])
+        self.report(LOG, "--trace", "/dev/null", "--html", "/dev/null")
+
+    def test_who_asks_for_files_alone_gets_no_text(self):
+        for options in (("--html", "a"), ("--trace", "a"), ("--html", "a", "--trace", "b")):
+            done = self.weft("report", LOG, *options)
+            self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+            self.assertIn("Written to a; open it ", done.stderr)
+        self.assertIn("Timeline", self.report(LOG, "--trace", "a", "--timeline"))
+        self.assertIn("::error", self.report(LOG, "--html", "a", "--format", "github"))
+
+    def test_output_that_cannot_be_written_ends_with_74(self):
+        for command in ("report", "explain"):
+            arguments = [LOG] if command == "report" else ["lint", "--run", LOG]
+            with open("/dev/full", "w") as full:
+                done = subprocess.run(
+                    [WEFT, command, *arguments], stdout=full, stderr=subprocess.PIPE, check=False
+                )
+            self.assertEqual(done.returncode, 74)
+            self.assertIn(b"cannot write to standard output", done.stderr)
+            self.assertNotIn(b"--output", done.stderr)  # which not every command has
+
+
+class Ending(ReportTest):
+    def ended(self, how):
+        whole = LOG.read_text().splitlines(keepends=True)
+        end = json.loads(whole[-1])
+        last = json.dumps(end | {"ending": how}) + "\n" if how else ""
+        (self.folder / "log").write_text("".join(whole[:-1]) + last)
+        return self.report("log")
+
+    def test_a_run_that_did_not_come_to_its_end_says_so(self):
+        self.assertIn("\nWithout an end: it still runs, or was killed.\n", self.ended(None))
+        self.assertIn("\nInterrupted.\n", self.ended("interrupted"))
+        self.assertIn("\nOut of time.\n", self.ended("out_of_time"))
+        self.assertIn("\nEnded at the first failure.\n", self.ended("failed_fast"))
+
+    def test_a_run_without_rules_has_neither_timeline_nor_gap(self):
+        (self.folder / "plan.toml").write_text("")
+        self.assertEqual(self.weft("run", "plan.toml").returncode, 0)
+        self.assertEqual(self.report("--all"), "plan: 0 rules, 0 passed\nNothing to do.\n")
+
+
 class CutOff(ReportTest):
     def test_a_log_cut_at_any_byte_is_reported(self):
         whole = LOG.read_bytes()

@@ -252,6 +252,13 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertEqual(done.returncode, 73)
         self.assertIn("--output: cannot write /dev/full: No space left", done.stderr)
 
+    def test_an_output_does_not_replace_the_plan(self):
+        plan = rules(rule("a"))
+        done = self.weft(self.write(plan), "--output", "./plan.toml")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--output: ./plan.toml is the file of PLAN, too", done.stderr)
+        self.assertEqual((self.folder / "plan.toml").read_text(), plan)
+
     def test_a_dry_run_says_what_would_run_and_runs_nothing(self):
         plan = rules(shell("a", "touch ran", 'cost = "2s"'), rule("b", "command = ['true']", 'after = ["a"]'))
         done = self.weft(self.write(plan), "--dry-run", "--workers", "1")
@@ -363,7 +370,52 @@ To run what failed again: weft run plan.toml --rerun-failed
         os.close(go)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
         self.assertEqual(steps, [], text)
-        self.assertRegex(text.decode(), r"  0  slow +\d+\.\d s / 10.0 ms\r\n")
+        self.assertRegex(text.decode(), r"  0  slow +\d+\.\d s\r\n")  # a guess is no prediction
+
+    def test_a_job_in_the_background_draws_nothing_until_it_is_brought_to_the_front(self):
+        os.mkfifo(self.folder / "go")
+        os.mkfifo(self.folder / "begun")
+        self.write(rules(shell("slow", "echo begun >begun; read -r line <go"), shell("bad", "exit 1")))
+        child, terminal = pty.fork()
+        if child == 0:  # what a shell does for `weft run &`, and then for `fg`
+            os.chdir(self.folder)
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            arguments = [WEFT, "run", "plan.toml", "-j", "1"]
+            job = os.posix_spawn(WEFT, arguments, environment(TERM="xterm", NO_COLOR="1"), setpgroup=0)
+            while not os.path.exists("front"):
+                time.sleep(0.01)
+            os.tcsetpgrp(0, job)
+            os._exit(os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]))
+        (self.folder / "begun").read_text()
+        go = os.open(self.folder / "go", os.O_RDWR)
+        quiet, _, _ = select.select([terminal], [], [], 0.5)  # five ticks
+        self.assertEqual(quiet, [])
+        (self.folder / "front").touch()
+        text = b""
+        steps = [(b"1 running", lambda: os.write(terminal, b"t")),
+                 (b"t: status\r\n", lambda: os.write(go, b"go\n"))]
+        try:
+            while chunk := os.read(terminal, 4096):
+                text += chunk
+                if steps and steps[0][0] in text:
+                    steps.pop(0)[1]()
+        except OSError:
+            pass  # what Linux answers when the other end is closed
+        os.close(terminal)
+        os.close(go)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1)
+        self.assertEqual(steps, [], text)
+
+    def test_a_terminal_that_vanishes_is_an_interrupt(self):
+        os.mkfifo(self.folder / "begun")
+        self.write(rules(shell("slow", "echo begun >begun; sleep 600")))
+        child, terminal = pty.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            os.execve(WEFT, [WEFT, "run", "plan.toml"], environment(TERM="xterm"))
+        (self.folder / "begun").read_text()
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 128 + signal.SIGHUP)
 
     def test_no_color_removes_colour_and_nothing_else(self):
         text = self.on_a_terminal(NO_COLOR="1")
@@ -392,6 +444,14 @@ class Learning(RunTest):
             for rule in json.loads((self.folder / f"shard-{part}.json").read_text())["profiles"]
         ]
         self.assertEqual(sorted(seen), ["a", "b"])
+
+    def test_a_file_to_learn_into_that_is_something_else_is_refused_before_anything_runs(self):
+        self.write(rules(shell("a", "touch ran")))
+        for name in ("plan.toml", "."):
+            done = self.weft("plan.toml", "--learn", name)
+            self.assertEqual(done.returncode, 65, done.stderr)
+            self.assertIn("--learn: ", done.stderr)
+        self.assertFalse((self.folder / "ran").exists())
 
 
 class StalledReader(RunTest):
