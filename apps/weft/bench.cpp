@@ -13,12 +13,15 @@
 
 #include <weft/base/utf8.hpp>
 #include <weft/batch/benchmark.hpp>
-#include <weft/batch/plan_file.hpp>
+#include <weft/batch/dispatcher.hpp>
+#include <weft/batch/forecast.hpp>
+#include <weft/batch/graph.hpp>
 #include <weft/batch/runner.hpp>
 #include <weft/process/supervisor.hpp>
 
 #include "arguments.hpp"
 #include "interrupt.hpp"
+#include "named_plan.hpp"
 #include "refusal.hpp"
 #include "show.hpp"
 #include "terminal.hpp"
@@ -62,6 +65,32 @@ std::vector<batch::variant> variants_of(const options& given, unsigned workers) 
   return all;
 }
 
+// Rules may come after rules in a way that batches as a whole could not.
+bool allows_barriers(const plan& what) {
+  try {
+    const batch::graph shape(what);
+    const batch::dispatcher tried(shape, batch::costs(what.rules().size(), 0),
+                                  batch::demands_of(what), {.barriers = true});
+    return true;
+  } catch (const plan_error&) {
+    return false;
+  }
+}
+
+// Errors: refusal, when there are none.
+std::vector<batch::variant> possible_variants(const options& given, const plan& what,
+                                              unsigned workers) {
+  std::vector<batch::variant> all = variants_of(given, workers);
+  if (given.adaptive_only || allows_barriers(what)) return all;
+  const std::string why =
+      "rules of two batches wait for each other, so that one batch cannot run "
+      "after another";
+  if (given.fixed_only) throw refusal{exit_code::bad_data, "--fixed-only: " + why};
+  std::cerr << "weft bench: without Fixed: " << why << '\n';
+  std::erase_if(all, [](const batch::variant& each) { return each.barriers; });
+  return all;
+}
+
 // A file of learned costs for the time of this program.
 class temporary_profiles {
  public:
@@ -91,8 +120,8 @@ class bench {
   bench(const plan& what, unsigned workers, interrupts& signals)
       : plan_(what), workers_(workers), signals_(signals) {}
 
-  // A run that only teaches what rules cost.
-  void warm_up() { static_cast<void>(run_once({}, true, "warm-up")); }
+  // A run that only teaches what rules cost. False when it was interrupted.
+  bool warm_up() { return !is_interrupted(run_once({}, true, "warm-up")); }
 
   // False when it was interrupted: what there is then lacks a run of some variants.
   bool run_round(const std::vector<batch::variant>& variants, std::size_t round,
@@ -101,7 +130,7 @@ class bench {
       // None is always the first, or the one after a slow one.
       const std::size_t v = (i + round) % variants.size();
       run_report report = run_once(variants[v], false, variants[v].name);
-      if (report.record.ending == run_ending::interrupted) return false;
+      if (is_interrupted(report)) return false;
       runs[v].push_back(std::move(report));
     }
     return true;
@@ -110,6 +139,10 @@ class bench {
   [[nodiscard]] std::size_t failed() const { return failed_; }
 
  private:
+  static bool is_interrupted(const run_report& report) {
+    return report.record.ending == run_ending::interrupted;
+  }
+
   run_report run_once(const batch::variant& how, bool teaches, const std::string& name) {
     run_options chosen;
     chosen.workers = workers_;
@@ -121,6 +154,7 @@ class bench {
     if (teaches || how.mode == "adaptive_warm") chosen.profiles = profiles_.path();
     chosen.learn = teaches;
     run_report report = run(plan_, chosen);
+    if (is_interrupted(report)) return report;
     failed_ = std::max(failed_, report.failed_count);
     std::cerr << formatted("%9.3f s  ", report.total_time) << name
               << (report.failed_count > 0 ? ": " + counted(report.failed_count, "rule") + " failed"
@@ -203,22 +237,28 @@ class result_file {
 };
 
 int bench_plan(const options& given) {
-  const plan what = must(batch::load_plan(given.plan));
+  const plan what = must_load_plan(given.plan);
+  if (what.rules().empty()) {
+    throw refusal{exit_code::bad_data,
+                  base::printable(given.plan) + " has no rules: there is nothing to compare"};
+  }
   const unsigned workers = given.workers == 0 ? default_workers() : given.workers;
-  const std::vector<batch::variant> variants = variants_of(given, workers);
+  const std::vector<batch::variant> variants = possible_variants(given, what, workers);
   const result_file file(given.output);
   interrupts signals(true);
   static_cast<void>(process::become_subreaper());
   bench measured(what, workers, signals);
   const bool warms = std::ranges::any_of(
       variants, [](const batch::variant& each) { return each.mode == "adaptive_warm"; });
-  if (warms) measured.warm_up();
   std::vector<std::vector<run_report>> runs(variants.size());
   std::size_t rounds = 0;
-  while (rounds < given.runs && measured.run_round(variants, rounds, runs)) ++rounds;
+  if (!warms || measured.warm_up()) {
+    while (rounds < given.runs && measured.run_round(variants, rounds, runs)) ++rounds;
+  }
   for (auto& of_variant : runs) of_variant.resize(rounds);
   if (rounds == 0) {
-    throw refusal{exit_code::interrupted, "interrupted before every variant had run once"};
+    throw refusal{exit_code::interrupted,
+                  "interrupted before every variant had run once; nothing is written"};
   }
   const batch::benchmark_result result = batch::summarise(variants, std::move(runs));
   file.write(to_json(result));
@@ -228,8 +268,8 @@ int bench_plan(const options& given) {
             << " on " << counted(workers, "worker") << ", " << counted(rounds, "round")
             << formatted("; lower bound %.3f s\n\n", result.lower_bound) << table(result) << '\n'
             << verdicts(result, look) << "\nWritten to " << base::printable(given.output)
-            << "; weft report --comparison --benchmark " << base::printable(given.output)
-            << " draws it.\n";
+            << "; to draw it:\n  weft report --comparison --benchmark "
+            << base::printable(given.output) << '\n';
   if (rounds < given.runs) return exit_code::interrupted;
   return measured.failed() > 0 ? exit_code::failed : exit_code::ok;
 }
@@ -237,7 +277,7 @@ int bench_plan(const options& given) {
 constexpr const char* epilogue =
     R"(Every round runs each variant once, in an order that changes, so that what else
 the machine does meets all of them. Fixed is one batch after another with all
-workers; Cold Start knows nothing of what rules cost, Warm Start has seen one run.
+workers; Cold Start knows nothing of what rules cost, Warm Start has seen a run.
 A difference is said to be one when its 95 % interval, from the rounds, does not
 contain zero. Simulated is what the same policy makes of the rules' usual times.
 
@@ -246,14 +286,16 @@ of your own runs are neither used nor changed.
 
 Exit status: 0, 1 when a rule failed, 2 for wrong usage, 65 for a bad plan, 66
 for a missing one, 73 and 77 when the result cannot be written, 130 when
-interrupted; the rounds that were complete are written then.)";
+interrupted, after the rounds that were complete are written.)";
 
 }  // namespace
 
 void add_bench(CLI::App& app, int& status) {
   const auto given = std::make_shared<options>();
   CLI::App& command = *app.add_subcommand("bench", "Compare ways to run a plan");
-  command.add_option("PLAN", given->plan, "Plan to run")->required()->option_text(" ");
+  command.add_option("PLAN", given->plan, "Plan to run; - takes commands from standard input")
+      ->required()
+      ->option_text(" ");
   command.add_option("--runs", given->runs, "How often each variant runs")
       ->option_text("N [3]")
       ->check(whole_number(1, 1000));

@@ -32,6 +32,28 @@ shell = "echo b >>ran"
 """
 
 
+TANGLED = """
+[[batch]]
+id = "first"
+[[batch]]
+id = "second"
+[[rule]]
+id = "a"
+batch = "first"
+shell = "echo a >>ran"
+[[rule]]
+id = "b"
+batch = "second"
+after = ["a"]
+command = ["true"]
+[[rule]]
+id = "c"
+batch = "first"
+after = ["b"]
+command = ["true"]
+"""
+
+
 class Bench(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="weft-bench-test-")
@@ -141,6 +163,43 @@ class Bench(unittest.TestCase):
             out, _ = child.communicate(timeout=WATCHDOG)
         self.assertEqual(child.returncode, 130, out)
         self.assertEqual(len(self.result()["results"][0]["times"]), 1)
+
+    def test_an_interrupt_of_the_warm_up_ends_it_and_tells_of_no_run(self):
+        os.mkfifo(self.folder / "begun")
+        (self.folder / "plan.toml").write_text("[[rule]]\nid = 'x'\nshell = 'echo x >begun; sleep 600'\n")
+        child = subprocess.Popen(
+            [WEFT, "bench", "plan.toml"],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        (self.folder / "begun").read_text()
+        child.send_signal(signal.SIGTERM)
+        out, problem = child.communicate(timeout=WATCHDOG)
+        self.assertEqual((child.returncode, out), (130, ""))
+        self.assertEqual(
+            problem, "weft bench: interrupted before every variant had run once; nothing is written\n"
+        )
+
+    def test_batches_that_wait_for_each_other_are_compared_without_fixed(self):
+        (self.folder / "plan.toml").write_text(TANGLED)
+        done = self.bench("plan.toml", "--runs", "1")
+        self.assertIn("without Fixed: rules of two batches wait for each other", done.stderr)
+        self.assertEqual(
+            [r["mode"] for r in self.result()["results"]], ["adaptive_cold", "adaptive_warm"]
+        )
+        (self.folder / "ran").unlink()
+        self.assertIn("--fixed-only: rules of", self.bench("plan.toml", "--fixed-only", status=65).stderr)
+        self.assertFalse((self.folder / "ran").exists())
+
+    def test_what_it_prints_fits_eighty_columns(self):
+        done = self.bench("plan.toml", "--runs", "2", "--policies", "largest-first")
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+
+    def test_a_plan_without_rules_is_refused(self):
+        (self.folder / "plan.toml").write_text("")
+        self.assertIn("plan.toml has no rules", self.bench("plan.toml", status=65).stderr)
 
     def test_bad_input_is_refused(self):
         self.assertIn("missing.toml", self.bench("missing.toml", status=66).stderr)
