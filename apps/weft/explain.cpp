@@ -61,6 +61,9 @@ std::string outcome(const subject& about) {
     return "did not run: " + base::printable(rule.skipped_for) + ", which it needs, failed";
   }
   if (rule.status == rule_status::waiting) {
+    if (about.record.ending == run_ending::none) {
+      return "has not ended: the run still runs, or was killed";
+    }
     return "did not run: the run ended before its turn (" +
            std::string(name_of(about.record.ending)) + ")";
   }
@@ -254,8 +257,8 @@ constexpr const char* epilogue =
 run gets longer. To make a run faster, look at rules without slack first; weft
 plan says which of them pay.
 
-Exit status: 0, 2 for wrong usage, 65 for a file that is no log of a run or is of
-a newer version, 66 for a run or rule that is not there.)";
+Exit status: 0, 2 for wrong usage, 65 for a file that is no log of a run or is
+of a newer version, 66 for a run or rule that is not there.)";
 
 }  // namespace
 

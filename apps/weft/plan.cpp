@@ -11,14 +11,13 @@
 #include <weft/base/units.hpp>
 #include <weft/base/utf8.hpp>
 #include <weft/batch/forecast.hpp>
-#include <weft/batch/plan_file.hpp>
 #include <weft/batch/runner.hpp>
 #include <weft/batch/select.hpp>
 
 #include "arguments.hpp"
+#include "named_plan.hpp"
 #include "refusal.hpp"
 #include "show.hpp"
-#include "standard_streams.hpp"
 #include "terminal.hpp"
 
 namespace weft::cli {
@@ -35,6 +34,7 @@ struct options {
 struct outlook {
   const plan& what;
   const batch::costs& cost;
+  std::size_t guesses = 0;  // of how many rules nothing is known
   std::vector<batch::forecast> forecasts = {};
   unsigned workers = 1;  // what the rest is about
   batch::lower_bound bound = {};
@@ -64,11 +64,13 @@ std::string table(const outlook& of) {
 std::string critical_path(const outlook& of, const terminal& look) {
   constexpr std::size_t shown_max = 12;
   const std::vector<batch::node>& path = of.bound.path;
-  std::string text = wrapped("Critical path: " + format_duration(of.bound.critical_path) + ", " +
-                                 counted(path.size(), "rule") +
-                                 " that come after each other; no number of workers is faster",
-                             look.columns, 2) +
-                     "\n";
+  std::string text =
+      wrapped("Critical path: " + format_duration(of.bound.critical_path) + ", " +
+                  (path.size() == 1 ? "the longest rule"
+                                    : counted(path.size(), "rule") + " after each other") +
+                  "; no number of workers is faster",
+              look.columns, 2) +
+      "\n";
   for (std::size_t i = 0; i < std::min(path.size(), shown_max); ++i) {
     text += formatted("%10s  ", format_duration(of.cost[path[i]]).c_str()) + of.id(path[i]) + "\n";
   }
@@ -99,14 +101,23 @@ std::string as_text(const outlook& of, const terminal& look) {
   std::string text = wrapped(base::printable(of.what.name()) + ": " +
                                  counted(of.what.rules().size(), "rule") + ", expected to take",
                              look.columns, 2) +
-                     "\n\n" + table(of);
+                     "\n";
+  if (of.what.rules().empty()) return text + "Nothing to do.\n";
+  if (of.guesses > 0) {
+    text += wrapped("Of " + counted(of.guesses, "rule") +
+                        " nothing is known: a guess, until weft run has seen it",
+                    look.columns, 2) +
+            "\n";
+  }
+  text += "\n" + table(of);
   if (!of.bound.path.empty()) text += "\n" + critical_path(of, look);
   return text + "\n" + advice(of, look);
 }
 
 std::string as_json(const outlook& of) {
   using json = nlohmann::ordered_json;
-  json made = {{"name", of.what.name()}, {"rules", of.what.rules().size()}};
+  json made = {
+      {"name", of.what.name()}, {"rules", of.what.rules().size()}, {"guesses", of.guesses}};
   made["forecasts"] = json::array();
   for (const batch::forecast& each : of.forecasts) {
     made["forecasts"].push_back({{"workers", each.workers},
@@ -128,12 +139,16 @@ std::string as_json(const outlook& of) {
 }
 
 int plan_ahead(const options& given) {
-  const plan what = given.plan == "-" ? must(batch::plan_of_commands(must(read_standard_input())))
-                                      : must(batch::load_plan(given.plan));
+  const plan what = must_load_plan(given.plan);
   const batch::graph shape(what);
-  const batch::costs cost = batch::expected_costs(what, given.profiles);
+  const batch::expectation known = batch::expect(what, given.profiles);
+  if (!known.problem.empty()) {
+    std::cerr << "weft plan: warning: without learned costs: " << known.problem << '\n';
+  }
+  const batch::costs& cost = known.seconds;
   const batch::forecaster expected(shape, cost, batch::demands_of(what), {});
   outlook of{.what = what, .cost = cost};
+  of.guesses = static_cast<std::size_t>(std::ranges::count(known.sources, cost_source::guess));
   std::vector<unsigned> counts = given.workers;
   of.workers = counts.empty() ? default_workers() : counts.back();
   if (counts.empty()) {
@@ -150,8 +165,9 @@ int plan_ahead(const options& given) {
 }
 
 constexpr const char* epilogue =
-    R"(Nothing runs: the times are those of earlier runs (.weft/profiles.json), else the
-hints of the plan, else guesses; weft run PLAN --dry-run shows the schedule.
+    R"(Nothing runs: the times are those of earlier runs (.weft/profiles.json), else
+hints of the plan, else of similar rules, else a guess of 10 ms, of which it is
+said how many there are; weft run PLAN --dry-run shows the schedule.
 Without -j: as many workers as pay, and what this machine has.
 
 Exit status: 0, 2 for wrong usage, 65 for a bad plan, 66 for a missing one.)";
@@ -161,7 +177,7 @@ Exit status: 0, 2 for wrong usage, 65 for a bad plan, 66 for a missing one.)";
 void add_plan(CLI::App& app, int& status) {
   const auto given = std::make_shared<options>();
   CLI::App& command = *app.add_subcommand("plan", "Predict how long a plan will take");
-  command.add_option("PLAN", given->plan, "Plan to look at; - takes commands from standard input")
+  command.add_option("PLAN", given->plan, "Plan to look at; - takes commands from input")
       ->required()
       ->option_text(" ");
   command.add_option("--workers,-j", given->workers, "On so many workers; several to compare")

@@ -323,8 +323,8 @@ is of a newer version, 66 for a missing file, 73 when a file cannot be created,
 of another user.)";
 
 constexpr const char* show_epilogue =
-    R"(The most expensive rule comes first. estimate is what a rule will cost next, from
-its last 12 runs, later ones heavier; p50, p90 and peak RSS are of these as well.
+    R"(The most expensive rule comes first. estimate is what a rule will cost next, by
+its last 12 runs, later ones heavier; p50, p90 and peak RSS are of these, too.
 n, min, max and sd (standard deviation) are of all runs that were ever seen.
 Times are in seconds in JSON.)";
 

@@ -211,13 +211,13 @@ void add_simulate(CLI::App& app, int& status) {
       ->check(whole_number(30, 86400));
   command
       .add_option("--stale-after", given->stale_after_s,
-                  "Age beyond which a score does not count, 1 to 86400 s")
+                  "Age beyond which a score is void, 1 to 86400 s")
       ->option_text("SECONDS [120]")
       ->check(whole_number(1, 86400));
   command.add_option("--stale-policy", given->stale, "Where the limit goes then")
       ->option_text("half|hold|min [half]")
       ->check(CLI::IsMember({"half", "hold", "min"}));
-  command.add_flag("--plot", given->plot, "Draw score, target and limit instead of printing JSON");
+  command.add_flag("--plot", given->plot, "Draw score, target and limit; without, JSON");
   command.footer(epilogue);
   command.callback([given, &status] {
     if (given->min > given->max) {

@@ -96,6 +96,7 @@ explanation explain(const run_record& record, std::size_t rule) {
   const std::vector<passing> through = passings(shape, record);
   made.last_before = last_before(shape, through, target);
   for (node other = 0; other < shape.rule_count(); ++other) {
+    if (record.rules[other].status == rule_status::skipped) continue;
     if (last_before(shape, through, other) == target) ++made.released;
   }
   made.slack = slack_of(shape, taken)[rule];

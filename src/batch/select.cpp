@@ -1,8 +1,11 @@
 #include <weft/batch/select.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <ranges>
+#include <system_error>
+#include <utility>
 
 #include <weft/batch/graph.hpp>
 #include <weft/batch/profile_store.hpp>
@@ -124,15 +127,26 @@ plan select(const plan& from, const shard& part, std::span<const double> cost) {
   return only_marked(from, shape, marked[part.index - 1]);
 }
 
-std::vector<double> expected_costs(const plan& of, const std::string& profiles_file) {
+expectation expect(const plan& of, const std::string& profiles_file) {
   loaded_profiles known;
-  if (!profiles_file.empty()) {
-    // Only a look: a file that cannot be used is reported, and set aside, when the run reads it.
-    if (auto read = read_profiles(profiles_file)) known = std::move(*read);
+  std::string problem;
+  std::error_code ignored;
+  if (!profiles_file.empty() && std::filesystem::exists(profiles_file, ignored)) {
+    // Only a look: it is the run that sets aside a file that cannot be used.
+    if (auto read = read_profiles(profiles_file)) {
+      known = std::move(*read);
+    } else {
+      problem = read.error().message;
+    }
   }
   std::vector<std::string> classes;
   for (const rule& r : of.rules()) classes.push_back(input_class(r, of.directory()));
-  return predictor(of, classes, &known.values).seconds();
+  const predictor predicted(of, classes, &known.values);
+  return {predicted.seconds(), predicted.sources(), std::move(problem)};
+}
+
+std::vector<double> expected_costs(const plan& of, const std::string& profiles) {
+  return expect(of, profiles).seconds;
 }
 
 }  // namespace weft::batch

@@ -30,6 +30,13 @@ TEST(Explain, NamesTheRuleWhoseEndMadeItReady) {
   EXPECT_DOUBLE_EQ(explain(record, 0).slack, 2);
 }
 
+TEST(Explain, ARuleThatFailedMakesNothingReady) {
+  run_record record = record_of(1, 1, {ran("bad", 0, 0, 1), ran("after", 0, 1, 0, {"bad"})});
+  record.rules[0].status = rule_status::failed;
+  record.rules[1].status = rule_status::skipped;
+  EXPECT_EQ(explain(record, 0).released, 0U);
+}
+
 TEST(Explain, SeesThroughBatches) {
   run_record record = record_of(1, 3, {ran("a", 0, 0, 1), ran("b", 0, 1, 1), ran("c", 0, 2, 1)});
   record.batches = {{.id = "first"}, {.id = "second", .after = {"first"}}};

@@ -94,6 +94,40 @@ class Plan(unittest.TestCase):
         text = self.plan("-", "-j", "1", text="true\n" * 2000)
         self.assertIn("No single rule is worth making faster on 1 worker", text)
 
+    def test_it_says_how_much_is_guessed(self):
+        self.assertNotIn("guess", self.plan("plan.toml"))
+        (self.folder / "new.toml").write_text(PLAN + "[[rule]]\nid = 'new'\ncheck = { exists = 'x' }\n")
+        self.assertIn("Of 1 rule nothing is known: a guess", self.plan("new.toml"))
+        self.assertEqual(json.loads(self.plan("new.toml", "--format", "json"))["guesses"], 1)
+
+    def test_a_critical_path_may_be_one_rule(self):
+        self.assertIn("10.0 ms, the longest rule;", self.plan("-", text="true\n"))
+
+    def test_a_plan_without_rules_has_nothing_to_do(self):
+        self.assertEqual(self.plan("-"), "-: 0 rules, expected to take\nNothing to do.\n")
+
+    def test_a_profile_file_that_cannot_be_read_is_told(self):
+        (self.folder / "p.json").write_text("hello")
+        done = subprocess.run(
+            [WEFT, "plan", "plan.toml", "--profiles", "p.json"],
+            cwd=self.folder,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=WATCHDOG,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("warning: without learned costs: p.json is not a profile file", done.stderr)
+
+    def test_help_of_every_command_fits_eighty_columns(self):
+        commands = ("run", "plan", "report", "explain", "bench", "profile", "simulate")
+        parts = (("profile", name) for name in ("show", "merge", "import", "prune"))
+        for command in ((), *((name,) for name in commands), *parts):
+            done = subprocess.run(
+                [WEFT, *command, "--help"], capture_output=True, encoding="utf-8", check=True
+            )
+            self.assertEqual([line for line in done.stdout.splitlines() if len(line) > 80], [])
+
     def test_it_fits_narrow_terminals(self):
         text = self.plan("plan.toml", COLUMNS="60")
         self.assertLessEqual(max(map(len, text.splitlines())), 60)

@@ -316,7 +316,7 @@ class Simulate(unittest.TestCase):
         self.assertIn("time_s,score,outcomes", text.stdout)
         self.assertLessEqual(max(map(len, text.stdout.splitlines())), 100)
         self.assertEqual(text.stdout.count("limit, 1 to 50"), 2)
-        self.assertIn("Age beyond which a score does not count, 1 to 86400 s", text.stdout)
+        self.assertIn("Age beyond which a score is void, 1 to 86400 s", text.stdout)
 
     # --- Plot --------------------------------------------------------------------------------
 

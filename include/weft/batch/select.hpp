@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <weft/batch/plan.hpp>
+#include <weft/batch/record.hpp>
 
 namespace weft::batch {
 
@@ -38,6 +39,14 @@ struct shard {
 [[nodiscard]] plan select(const plan& from, const shard& part, std::span<const double> cost);
 
 // What each rule is expected to take, from a profile file (empty: none) and the hints of the plan.
+struct expectation {
+  std::vector<double> seconds;
+  std::vector<cost_source> sources;
+  std::string problem;  // why the profile file is of no use; empty: it is, or there is none
+};
+[[nodiscard]] expectation expect(const plan& of, const std::string& profiles);
+
+// The seconds alone.
 [[nodiscard]] std::vector<double> expected_costs(const plan& of, const std::string& profiles);
 
 }  // namespace weft::batch
