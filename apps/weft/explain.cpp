@@ -130,7 +130,7 @@ std::vector<std::string> story(const subject& about) {
 std::string importance(const subject& about) {
   const batch::explanation& why = about.why;
   if (why.is_critical) {
-    return "none: it is on the critical path, and each second more is a second more for the run";
+    return "none: it is on the critical path, which each second more would make a second longer";
   }
   return format_duration(why.slack) +
          ": so much slower it could be without making the critical path longer";

@@ -348,13 +348,8 @@ To run what failed again: weft run plan.toml --rerun-failed
         self.assertIn("\x1b[31mFAIL   \x1b[0m  bad", text)
         self.assertNotIn("pass", text.split("plan: 2 rules")[0])
 
-    def test_the_key_t_prints_how_far_the_run_is(self):
-        os.mkfifo(self.folder / "go")
-        self.write(rules(shell("slow", "read -r line <go")))
-        child, terminal = pty.fork()  # whose foreground it is in, as keys are for
-        if child == 0:
-            os.chdir(self.folder)
-            os.execve(WEFT, [WEFT, "run", "plan.toml"], environment(TERM="xterm", NO_COLOR="1"))
+    def press_t(self, child, terminal, status):
+        """What the terminal gets until the end, with t pressed once the bar is there."""
         go = os.open(self.folder / "go", os.O_RDWR)
         text = b""
         steps = [(b"1 running", lambda: os.write(terminal, b"t")),
@@ -368,9 +363,19 @@ To run what failed again: weft run plan.toml --rerun-failed
             pass  # what Linux answers when the other end is closed
         os.close(terminal)
         os.close(go)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), status)
         self.assertEqual(steps, [], text)
-        self.assertRegex(text.decode(), r"  0  slow +\d+\.\d s\r\n")  # a guess is no prediction
+        return text.decode()
+
+    def test_the_key_t_prints_how_far_the_run_is(self):
+        os.mkfifo(self.folder / "go")
+        self.write(rules(shell("slow", "read -r line <go")))
+        child, terminal = pty.fork()  # whose foreground it is in, as keys are for
+        if child == 0:
+            os.chdir(self.folder)
+            os.execve(WEFT, [WEFT, "run", "plan.toml"], environment(TERM="xterm", NO_COLOR="1"))
+        text = self.press_t(child, terminal, status=0)
+        self.assertRegex(text, r"  0  slow +\d+\.\d s\r\n")  # a guess is no prediction
 
     def test_a_job_in_the_background_draws_nothing_until_it_is_brought_to_the_front(self):
         os.mkfifo(self.folder / "go")
@@ -387,24 +392,10 @@ To run what failed again: weft run plan.toml --rerun-failed
             os.tcsetpgrp(0, job)
             os._exit(os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]))
         (self.folder / "begun").read_text()
-        go = os.open(self.folder / "go", os.O_RDWR)
         quiet, _, _ = select.select([terminal], [], [], 0.5)  # five ticks
         self.assertEqual(quiet, [])
         (self.folder / "front").touch()
-        text = b""
-        steps = [(b"1 running", lambda: os.write(terminal, b"t")),
-                 (b"t: status\r\n", lambda: os.write(go, b"go\n"))]
-        try:
-            while chunk := os.read(terminal, 4096):
-                text += chunk
-                if steps and steps[0][0] in text:
-                    steps.pop(0)[1]()
-        except OSError:
-            pass  # what Linux answers when the other end is closed
-        os.close(terminal)
-        os.close(go)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 1)
-        self.assertEqual(steps, [], text)
+        self.press_t(child, terminal, status=1)
 
     def test_a_terminal_that_vanishes_is_an_interrupt(self):
         os.mkfifo(self.folder / "begun")
