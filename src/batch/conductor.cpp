@@ -451,7 +451,8 @@ void conductor::look_at_clock(std::vector<unsigned>& launches) {
     return true;
   });
   offer_to_idle(launches);
-  if (options_.tick.count() > 0 && time >= next_tick_) {
+  // Before the first estimate there is nothing to say.
+  if (options_.tick.count() > 0 && time >= next_tick_ && next_estimate_ > 0) {
     next_tick_ = time + seconds_of(options_.tick);
     tell(run_event::kind::tick, 0);
   }
@@ -470,19 +471,27 @@ progress conductor::so_far() const {
     const double left = predictor_.seconds()[each.given.rule] - (now() - each.started);
     made.running.push_back({each.given.rule, index, std::max(0.0, left)});
   }
+  for (const retry& each : retries_) {
+    made.postponed.push_back({each.rule, std::max(0.0, each.when - now())});
+  }
+  if (options_.barriers) made.worker_limit = dispatcher_.worker_limit();
   return made;
 }
 
 // Simulates the rest of the run, without the lock: that may take longer than a rule does.
 void conductor::estimate_end(std::unique_lock<std::mutex>& lock) {
   const progress state = so_far();
-  const costs expected = predictor_.seconds();
-  const std::vector<demand> demands = dispatcher_.demands();
   const double begin = now();
-  lock.unlock();
-  const double left =
-      simulate(graph_, expected, expected, demands, dispatcher_.options(), state).makespan;
-  lock.lock();
+  double left = 0;
+  if (record_.ending != run_ending::none) {
+    for (const progress::running_rule& each : state.running) left = std::max(left, each.left);
+  } else {
+    const costs expected = predictor_.seconds();
+    const std::vector<demand> demands = dispatcher_.demands();
+    lock.unlock();
+    left = simulate(graph_, expected, expected, demands, dispatcher_.options(), state).makespan;
+    lock.lock();
+  }
   expected_end_ = begin + left;
   next_estimate_ = now() + std::max(1.0, estimates_share * (now() - begin));
 }

@@ -50,6 +50,10 @@ void dispatcher::already_running(node rule, double expected_end) {
   memory_used_ += demand_[rule].memory;
 }
 
+void dispatcher::already_postponed(node rule) { state_[rule] = state::postponed; }
+
+void dispatcher::already_limited(unsigned workers) { limit_so_far_ = workers; }
+
 void dispatcher::begin(double now) {
   std::vector<node> fresh;
   for (const node failed : failed_earlier_) skip_after(failed);
@@ -181,7 +185,9 @@ void dispatcher::make_stages() {
 void dispatcher::enter_next_stage(double now) {
   while (stage_ < unsettled_.size() && unsettled_[stage_] == 0) ++stage_;
   if (stage_ >= unsettled_.size()) return;
-  if (!options_.fixed) {
+  if (limit_so_far_) {
+    worker_limit_ = *std::exchange(limit_so_far_, std::nullopt);
+  } else if (!options_.fixed) {
     worker_limit_ = adapt::batch_size(unsettled_[stage_], options_.workers).workers;
   }
   std::vector<node> fresh = std::exchange(early_[stage_], {});

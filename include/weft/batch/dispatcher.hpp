@@ -56,6 +56,10 @@ class dispatcher {
   void already_finished(node rule, bool passed);
   // A rule that runs when this begins, and is expected to end then; before begin().
   void already_running(node rule, double expected_end);
+  // A rule that failed and will be ready_again(); before begin().
+  void already_postponed(node rule);
+  // With barriers: how many workers the batch that is under way has got; before begin().
+  void already_limited(unsigned workers);
   void begin(double now);
 
   // What `worker`, which is idle, should run; nothing if it has to wait.
@@ -138,6 +142,7 @@ class dispatcher {
   std::vector<std::vector<node>> early_;  // of each stage
   std::size_t stage_ = 0;
   unsigned worker_limit_ = 1;
+  std::optional<unsigned> limit_so_far_;
 };
 
 }  // namespace weft::batch

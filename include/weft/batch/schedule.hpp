@@ -29,8 +29,14 @@ struct progress {
     unsigned worker = 0;
     double left = 0;  // seconds that it will still take
   };
+  struct postponed_rule {
+    node rule = 0;
+    double left = 0;  // seconds until it will be tried again
+  };
   std::vector<node> finished = {};
   std::vector<running_rule> running = {};
+  std::vector<postponed_rule> postponed = {};
+  std::optional<unsigned> worker_limit = std::nullopt;  // with barriers: of the batch under way
 };
 
 // What a run would look like if every rule took what `actual` says and passed, while the dispatcher
