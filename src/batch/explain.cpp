@@ -4,58 +4,32 @@
 
 #include <weft/batch/slack.hpp>
 
+#include "batch/waited_for.hpp"
+
 namespace weft::batch {
 namespace {
 
-// Calls `visit` with every rule that `rule` comes right after, also through batches.
-template <class Visit>
-void for_each_before(const graph& shape, node rule, std::vector<bool>& seen, Visit visit) {
+// How many rules a rule comes after, directly, through batches or because of barriers.
+std::size_t count_before(const graph& shape, const run_record& record, node rule) {
+  std::vector<bool> seen(shape.node_count(), false);
   std::vector<node> open(shape.predecessors(rule).begin(), shape.predecessors(rule).end());
-  std::vector<node> marked;
+  std::size_t count = 0;
   while (!open.empty()) {
     const node n = open.back();
     open.pop_back();
     if (seen[n]) continue;
     seen[n] = true;
-    marked.push_back(n);
     if (!shape.is_gate(n)) {
-      visit(n);
+      ++count;
     } else {
       open.insert(open.end(), shape.predecessors(n).begin(), shape.predecessors(n).end());
     }
   }
-  for (const node n : marked) seen[n] = false;
-}
-
-// When each node was through, and by whose end; gates are through with the last before them.
-struct passing {
-  double when = 0;
-  std::optional<node> by = std::nullopt;
-};
-
-std::vector<passing> passings(const graph& shape, const run_record& record) {
-  std::vector<passing> made(shape.node_count());
-  for (const node n : shape.order()) {
-    if (!shape.is_gate(n)) {
-      const rule_record& rule = record.rules[n];
-      if (has_run(rule.status)) made[n] = {rule.end(), n};
-      continue;
-    }
-    for (const node before : shape.predecessors(n)) {
-      if (made[before].by && made[before].when >= made[n].when) made[n] = made[before];
-    }
+  const std::vector<std::optional<double>> begins = batch_begins(record);
+  for (node other = 0; begins[rule] && other < shape.rule_count(); ++other) {
+    if (!seen[other] && begins[other] && *begins[other] < *begins[rule]) ++count;
   }
-  return made;
-}
-
-// The rule whose end made this one ready.
-std::optional<node> last_before(const graph& shape, const std::vector<passing>& through,
-                                node rule) {
-  passing last;
-  for (const node before : shape.predecessors(rule)) {
-    if (through[before].by && through[before].when >= last.when) last = through[before];
-  }
-  return last.by;
+  return count;
 }
 
 double first_start(const rule_record& rule) {
@@ -91,13 +65,12 @@ explanation explain(const run_record& record, std::size_t rule) {
   const costs taken = taken_by(record);
   const auto target = static_cast<node>(rule);
   explanation made{.rule = rule};
-  std::vector<bool> seen(shape.node_count(), false);
-  for_each_before(shape, target, seen, [&](node) { ++made.before; });
-  const std::vector<passing> through = passings(shape, record);
-  made.last_before = last_before(shape, through, target);
+  made.before = count_before(shape, record, target);
+  const std::vector<std::optional<node>> last_before = waited_for(shape, record);
+  made.last_before = last_before[rule];
   for (node other = 0; other < shape.rule_count(); ++other) {
     if (record.rules[other].status == rule_status::skipped) continue;
-    if (last_before(shape, through, other) == target) ++made.released;
+    if (last_before[other] == target) ++made.released;
   }
   made.slack = slack_of(shape, taken)[rule];
   const std::vector<unsigned> weight(record.rules.size(), 1);

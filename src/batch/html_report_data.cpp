@@ -15,6 +15,8 @@
 
 #include "batch/html_report_notes.hpp"
 #include "batch/html_report_packed.hpp"
+#include "batch/report_json.hpp"
+#include "batch/waited_for.hpp"
 
 namespace weft::batch {
 namespace {
@@ -27,27 +29,6 @@ constexpr std::size_t load_levels_max = 2000;
 constexpr std::size_t names_bytes_max = std::size_t{160} << 10U;
 // Past runs of a rule in its sparkline.
 constexpr std::size_t sparkline_runs = 12;
-
-double micro(double seconds) {
-  return std::isfinite(seconds) ? std::round(seconds * 1e6) / 1e6 : 0.0;
-}
-double hundredth(double percent) { return std::round(percent * 100) / 100; }
-
-// The rule that each rule of the plan waited for: of those it comes after, the one that ended last.
-// Rules that wait for a whole batch do so through its gates.
-std::vector<std::optional<node>> waited_for(const run_record& record, const graph& shape) {
-  std::vector<std::optional<node>> last(shape.node_count());
-  const auto end_of = [&](node rule) { return record.rules[rule].end(); };
-  for (const node n : shape.order()) {
-    for (const node before : shape.predecessors(n)) {
-      const std::optional<node> rule = shape.is_gate(before) ? last[before] : before;
-      if (!rule || !has_run(record.rules[*rule].status)) continue;
-      if (!last[n] || end_of(*rule) > end_of(*last[n])) last[n] = rule;
-    }
-  }
-  last.resize(shape.rule_count());
-  return last;
-}
 
 // Places of rules in the plan by their ids.
 using rule_index = std::unordered_map<std::string_view, node>;
@@ -62,7 +43,7 @@ rule_index index_of(const run_record& record) {
 
 // Names by place, for the rules that have one; null when they are too many for a small file.
 json names_json(const run_record& record) {
-  json names = json::object();
+  json::object_t names;
   std::size_t bytes = 0;
   for (std::size_t r = 0; r < record.rules.size(); ++r) {
     const rule_record& rule = record.rules[r];
@@ -70,7 +51,7 @@ json names_json(const run_record& record) {
     const std::string name = base::printable(rule.name);
     bytes += name.size();
     if (bytes > names_bytes_max) return nullptr;
-    names[std::to_string(r)] = name;
+    names.emplace_back(std::to_string(r), name);  // [] would look at all others first
   }
   return names;
 }
@@ -80,7 +61,7 @@ json rules_json(const run_record& record, const graph& shape, const rule_index& 
   packed_numbers batch, status, start, duration, predicted, source, wait, worker, attempts, stolen,
       weight, slack, waited, skipped, memory;
   const std::vector<double> slacks = slack_of(shape, taken_by(record));
-  const std::vector<std::optional<node>> before = waited_for(record, shape);
+  const std::vector<std::optional<node>> before = waited_for(shape, record);
   for (node r = 0; r < record.rules.size(); ++r) {
     const rule_record& rule = record.rules[r];
     ids.push_back(base::printable(rule.id));

@@ -59,7 +59,7 @@ rule_notes notes_of(const run_record& record) {
                                        output_bytes_min, output_bytes_max);
   budget outputs(outputs_bytes_max);
   budget messages(messages_bytes_max);
-  rule_notes made{.by_place = nlohmann::ordered_json::object()};
+  rule_notes made;
   for (std::size_t r = 0; r < record.rules.size(); ++r) {
     const rule_record& rule = record.rules[r];
     if (!has_note(rule)) continue;
@@ -79,7 +79,7 @@ rule_notes notes_of(const run_record& record) {
     if (cut) note["cut"] = true;
     if (rule.exit_code) note["exit"] = *rule.exit_code;
     if (rule.signal != 0) note["signal"] = rule.signal;
-    made.by_place[std::to_string(r)] = std::move(note);
+    made.by_place.emplace_back(std::to_string(r), std::move(note));  // [] would look at all others
   }
   return made;
 }

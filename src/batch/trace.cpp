@@ -1,6 +1,7 @@
 #include <weft/batch/trace.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_set>
@@ -12,6 +13,7 @@
 
 #include "batch/excerpt.hpp"
 #include "batch/seconds.hpp"
+#include "batch/waited_for.hpp"
 
 namespace weft::batch {
 namespace {
@@ -91,23 +93,6 @@ class tracks {
   std::vector<std::optional<slice>> last_;
 };
 
-// For every rule the one that it waited for: of all that it comes after, itself or through a batch,
-// the one that ended last.
-std::vector<std::optional<node>> waited_for(const graph& shape, const tracks& drawn) {
-  std::vector<std::optional<node>> latest(shape.node_count());
-  for (const node n : shape.order()) {
-    for (const node before : shape.predecessors(n)) {
-      const std::optional<node> candidate = shape.is_gate(before) ? latest[before] : before;
-      if (!candidate || !drawn.last_of(*candidate)) continue;
-      if (!latest[n] || drawn.last_of(*candidate)->end > drawn.last_of(*latest[n])->end) {
-        latest[n] = candidate;
-      }
-    }
-  }
-  latest.resize(shape.rule_count());
-  return latest;
-}
-
 class painter {
  public:
   painter(const run_report& report, std::string& to)
@@ -156,7 +141,7 @@ class painter {
   }
 
   void paint_dependencies() {
-    const std::vector<std::optional<node>> waited = waited_for(shape_, drawn_);
+    const std::vector<std::optional<node>> waited = waited_for(shape_, record_);
     for (node r = 0; r < shape_.rule_count(); ++r) {
       const std::optional<slice>& to = drawn_.first_of(r);
       if (!waited[r] || !to) continue;
@@ -183,7 +168,9 @@ class painter {
     for (const load_level& level : load_levels(record_)) {
       const trace_argument rules[] = {{"ready", static_cast<std::int64_t>(level.ready)},
                                       {"running", static_cast<std::int64_t>(level.running)}};
-      const trace_argument memory[] = {{"bytes", static_cast<std::int64_t>(level.memory)}};
+      constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+      const trace_argument memory[] = {
+          {"bytes", static_cast<std::int64_t>(std::min(level.memory, most))}};
       out_.counter(1, "rules", level.at, rules);
       out_.counter(1, "memory", level.at, memory);
     }

@@ -47,6 +47,24 @@ TEST(Explain, SeesThroughBatches) {
   EXPECT_EQ(why.last_before, 1U);
 }
 
+TEST(Explain, SeesBarriers) {
+  // c comes after a, which ended long before the batch did.
+  run_record record = record_of(
+      2, 4, {ran("a", 0, 0, 1), ran("b", 1, 0, 3), ran("c", 0, 3, 1, {"a"}), ran("d", 1, 3, 1)});
+  record.batches = {{.id = "first", .workers = 2}, {.id = "second", .workers = 2, .began = 3}};
+  record.rules[0].batch = record.rules[1].batch = "first";
+  record.rules[2].batch = record.rules[3].batch = "second";
+  EXPECT_EQ(explain(record, 2).last_before, 0U);
+  EXPECT_EQ(explain(record, 3).last_before, std::nullopt);
+  record.barriers = true;
+  EXPECT_EQ(explain(record, 0).last_before, std::nullopt);
+  EXPECT_EQ(explain(record, 1).released, 2U);
+  for (const std::size_t rule : {2, 3}) {
+    EXPECT_EQ(explain(record, rule).last_before, 1U);
+    EXPECT_EQ(explain(record, rule).before, 2U);
+  }
+}
+
 TEST(Explain, WaitingForAWorkerIsToldFromWaitingForRoom) {
   std::vector<rule_record> rules = {ran("a", 0, 0, 2), ran("b", 0, 2, 1), ran("c", 1, 0, 5)};
   rules[1].ready = 0.5;

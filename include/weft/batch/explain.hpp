@@ -11,7 +11,7 @@ namespace weft::batch {
 // Why a rule began when it did, by what its run says. Rules are places in the record.
 struct explanation {
   std::size_t rule = 0;
-  std::size_t before = 0;  // how many rules it comes after, directly or through batches
+  std::size_t before = 0;  // how many rules it comes after, directly, through batches or barriers
   std::optional<std::size_t> last_before = std::nullopt;  // whose end made it ready
   double waited_for_room = 0;                             // seconds: memory, weight, load
   double waited_for_worker = 0;                           // seconds
