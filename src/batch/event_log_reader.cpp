@@ -1,10 +1,13 @@
 #include <cerrno>
+#include <concepts>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -39,8 +42,8 @@ class replay {
     } else if (name == "rule") {
       add_rule(event);
     } else if (name == "stage") {
-      batch_record& batch = record.batches.at(event.at("batch").get<std::size_t>());
-      batch.workers = event.at("workers").get<unsigned>();
+      batch_record& batch = record.batches.at(whole<std::size_t>(event, "batch"));
+      batch.workers = worker_count(event);
       batch.began = moment(event);
     } else if (name == "start") {
       moment(event);
@@ -56,8 +59,8 @@ class replay {
       moment(event);
     } else if (name == "resume") {
       moment(event);
-      record.workers = std::max(record.workers, positive(event.at("workers")));
-      pid = event.value("pid", 0);
+      record.workers = std::max(record.workers, worker_count(event));
+      pid = whole_or(event, "pid", 0);
       ++record.resumed;
       record.ending = run_ending::none;
     } else if (name == "done") {
@@ -73,7 +76,7 @@ class replay {
 
  private:
   void begin(const json& event) {
-    if (event.at("version").get<int>() > 1) {
+    if (whole<int>(event, "version") > 1) {
       throw wrong{"it is of version " + event.at("version").dump() +
                   ", and this program reads version 1; use a newer weft"};
     }
@@ -81,10 +84,10 @@ class replay {
     record.plan = event.at("plan");
     record.plan_file = event.value("file", "");
     record.partial = event.value("partial", false);
-    rule_count_ = event.value("rules", std::size_t{0});
-    pid = event.value("pid", 0);
+    rule_count_ = whole_or(event, "rules", std::size_t{0});
+    pid = whole_or(event, "pid", 0);
     record.started = seconds(event, "started");
-    record.workers = positive(event.at("workers"));
+    record.workers = worker_count(event);
     record.policy = policy_of(event.at("policy"));
     record.barriers = event.at("barriers");
     record.fixed = event.at("fixed");
@@ -96,7 +99,7 @@ class replay {
     rule.name = event.value("name", "");
     rule.batch = event.value("batch", "");
     rule.after = event.value("after", std::vector<std::string>());
-    rule.weight = event.value("weight", 1U);
+    if (event.contains("weight")) rule.weight = whole(event, "weight", 1U);
     rule.fingerprint = event.at("fingerprint");
     rule.predicted = seconds(event, "predicted");
     rule.source = source_of(event.at("source"));
@@ -105,7 +108,7 @@ class replay {
   void repeat(const json& event) {
     rule_record& rule = rule_of(event);
     running.erase(rule.id);
-    rule.earlier.push_back({.worker = event.at("worker"),
+    rule.earlier.push_back({.worker = worker(event, "worker"),
                             .start = seconds(event, "start"),
                             .duration = seconds(event, "duration")});
     rule.attempts = static_cast<unsigned>(rule.earlier.size());
@@ -123,12 +126,13 @@ class replay {
     if (event.contains("held")) rule.held = seconds(event, "held");
     rule.start = seconds(event, "start");
     rule.duration = seconds(event, "duration");
-    rule.worker = event.at("worker");
-    if (event.contains("stolen_from")) rule.stolen_from = event["stolen_from"].get<unsigned>();
-    rule.attempts = event.at("attempts");
-    if (event.contains("exit_code")) rule.exit_code = event["exit_code"].get<int>();
-    rule.signal = event.value("signal", 0);
-    rule.peak_rss = event.value("peak_rss", std::uint64_t{0});
+    rule.worker = worker(event, "worker");
+    if (event.contains("stolen_from")) rule.stolen_from = worker(event, "stolen_from");
+    rule.attempts = whole<unsigned>(event, "attempts");
+    if (event.contains("exit_code"))
+      rule.exit_code = whole(event, "exit_code", std::numeric_limits<int>::min());
+    rule.signal = whole_or(event, "signal", 0);
+    rule.peak_rss = whole_or(event, "peak_rss", std::uint64_t{0});
     if (event.contains("cpu")) rule.cpu = seconds(event, "cpu");
     rule.message = event.value("message", "");
     rule.findings = findings_of(event);
@@ -141,14 +145,14 @@ class replay {
     if (!event.contains("findings")) return found;
     for (const json& each : event["findings"]) {
       found.push_back({.file = each.at("file"),
-                       .line = each.value("line", std::size_t{0}),
+                       .line = whole_or(each, "line", std::size_t{0}),
                        .message = each.value("message", "")});
     }
     return found;
   }
 
   rule_record& rule_of(const json& event) {
-    const auto index = event.at("rule").get<std::size_t>();
+    const auto index = whole<std::size_t>(event, "rule");
     if (index >= record.rules.size()) throw wrong{"there is no rule " + std::to_string(index)};
     return record.rules[index];
   }
@@ -168,11 +172,29 @@ class replay {
     throw wrong{"\"" + std::string(key) + "\" is no time of a run: " + event.at(key).dump()};
   }
 
-  static unsigned positive(const json& value) {
-    if (!value.is_number_unsigned() || value == 0U || value > workers_max) {
-      throw wrong{"the number of workers is " + value.dump()};
-    }
-    return value.get<unsigned>();
+  // A conversion would make a whole number of anything.
+  template <std::integral Number>
+  static Number whole(const json& event, const char* key, Number least = 0,
+                      Number most = std::numeric_limits<Number>::max()) {
+    const json& value = event.at(key);
+    const auto lies_between = [&](auto number) {
+      return std::cmp_greater_equal(number, least) && std::cmp_less_equal(number, most);
+    };
+    const bool fits = value.is_number_unsigned()
+                          ? lies_between(value.get<std::uint64_t>())
+                          : value.is_number_integer() && lies_between(value.get<std::int64_t>());
+    if (fits) return value.get<Number>();
+    throw wrong{"\"" + std::string(key) + "\" is no number of a run: " + value.dump()};
+  }
+  template <std::integral Number>
+  static Number whole_or(const json& event, const char* key, Number otherwise) {
+    return event.contains(key) ? whole<Number>(event, key) : otherwise;
+  }
+  static unsigned worker_count(const json& event) {
+    return whole(event, "workers", 1U, workers_max);
+  }
+  static unsigned worker(const json& event, const char* key) {
+    return whole(event, key, 0U, workers_max - 1);
   }
 
   template <class Enum>

@@ -242,6 +242,26 @@ TEST_F(EventLog, NumbersThatNoRunCanHaveAreRefused) {
   EXPECT_THAT(problem("2", R"({"event":"start","t":-1,"rule":0})"), HasSubstr("\"t\""));
   EXPECT_THAT(problem("2", R"({"event":"done","t":1e300,"ending":"complete"})"),
               HasSubstr("\"t\""));
+  const auto end_with = [&](const std::string& more) {
+    return R"({"event":"end","rule":0,"status":"passed","ready":0,"start":0,"duration":1,)" + more +
+           "}";
+  };
+  EXPECT_EQ(problem("2", end_with(R"("worker":3,"attempts":1,"peak_rss":18446744073709551615)")),
+            "fine");
+  for (const char* const worker : {"-1", "1024", "4294967295", "0.5", "1e300", "\"0\"", "null"}) {
+    const std::string event = end_with(R"("attempts":1,"worker":)" + std::string(worker));
+    EXPECT_THAT(problem("2", event), HasSubstr("x.jsonl:3: \"worker\"")) << worker;
+  }
+  EXPECT_THAT(problem("2", end_with(R"("worker":0,"attempts":-1)")), HasSubstr("\"attempts\""));
+  EXPECT_THAT(problem("2", end_with(R"("worker":0,"attempts":1,"stolen_from":4294967295)")),
+              HasSubstr("\"stolen_from\""));
+  EXPECT_THAT(problem("2", end_with(R"("worker":0,"attempts":1,"exit_code":1e300)")),
+              HasSubstr("\"exit_code\""));
+  EXPECT_THAT(problem("2", R"({"event":"rule","id":"b","fingerprint":"","weight":0,)"
+                           R"("predicted":0,"source":"guess"})"),
+              HasSubstr("\"weight\""));
+  EXPECT_THAT(problem("2", R"({"event":"skip","t":0,"rule":-1,"cause":"a"})"),
+              HasSubstr("\"rule\""));
   EXPECT_THAT(problem("4294967297", end("0", "1")), HasSubstr("x.jsonl:1:"));
   EXPECT_THAT(problem("-1", end("0", "1")), HasSubstr("x.jsonl:1:"));
   EXPECT_THAT(problem("1e300", end("0", "1")), HasSubstr("x.jsonl:1:"));
