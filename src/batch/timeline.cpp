@@ -111,17 +111,18 @@ std::vector<load_level> load_levels(const run_record& record) {
     double when = 0;
     int ready = 0;
     int running = 0;
-    std::int64_t memory = 0;
+    std::uint64_t memory = 0;
   };
   std::vector<change> changes;
   const auto during = [&](double begin, double end, change what) {
     if (end <= begin) return;
     what.when = begin;
     changes.push_back(what);
-    changes.push_back({end, -what.ready, -what.running, -what.memory});
+    // Of numbers without a sign, what is taken away comes round.
+    changes.push_back({end, -what.ready, -what.running, std::uint64_t{0} - what.memory});
   };
   for (const rule_record& rule : record.rules) {
-    const auto memory = static_cast<std::int64_t>(rule.peak_rss);
+    const std::uint64_t memory = rule.peak_rss;
     for (const attempt_record& attempt : rule.earlier) {
       during(attempt.start, attempt.start + attempt.duration, {.running = 1, .memory = memory});
     }
@@ -136,7 +137,7 @@ std::vector<load_level> load_levels(const run_record& record) {
     level.at = std::max(level.at, next.when);
     level.ready += static_cast<std::size_t>(next.ready);
     level.running += static_cast<std::size_t>(next.running);
-    level.memory += static_cast<std::uint64_t>(next.memory);
+    level.memory += next.memory;
     if (level.at > levels.back().at) {
       levels.push_back(level);
     } else {

@@ -79,6 +79,14 @@ TEST(LoadLevels, CountWhatIsReadyAndWhatRuns) {
                   load_level{.at = 1, .ready = 0, .running = 1, .memory = 7}, load_level{.at = 2}));
 }
 
+TEST(LoadLevels, MemoryThatNoMachineHasComesAndGoes) {
+  std::vector<rule_record> rules = {ran("a", 0, 0, 1)};
+  rules[0].peak_rss = std::uint64_t{1} << 63U;
+  EXPECT_THAT(load_levels(record_of(1, 1, rules)),
+              ElementsAre(load_level{.at = 0, .running = 1, .memory = rules[0].peak_rss},
+                          load_level{.at = 1}));
+}
+
 TEST(LoadLevels, NeverHaveMoreRunningThanWorkersAndEndWithNothing) {
   EXPECT_TRUE(test::holds("levels are sane", [](std::uint64_t seed) {
     const run_record record = test::random_run(seed);
