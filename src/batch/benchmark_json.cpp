@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
@@ -40,6 +41,14 @@ json variant_json(const measured_variant& variant) {
   return made;
 }
 
+// What times can be: the page draws them.
+double seconds_of(const nlohmann::json& value) {
+  constexpr double longest = 1e10;  // three hundred years
+  const auto seconds = value.get<double>();
+  if (seconds >= 0 && seconds <= longest) return seconds;
+  throw std::out_of_range(value.dump() + " is no time of a run");
+}
+
 interval interval_of(const nlohmann::json& from) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   const auto or_infinite = [&](const char* key, double sign) {
@@ -54,14 +63,14 @@ benchmark_result parsed(const nlohmann::json& from) {
   benchmark_result made;
   made.plan = from.at("plan").get<std::string>();
   made.workers = from.at("workers").get<unsigned>();
-  made.lower_bound = from.at("lower_bound").get<double>();
+  made.lower_bound = seconds_of(from.at("lower_bound"));
   for (const auto& each : from.at("results")) {
     measured_variant variant;
     variant.how.name = each.at("name").get<std::string>();
     variant.how.mode = each.at("mode").get<std::string>();
-    variant.times = each.at("times").get<std::vector<double>>();
-    variant.time = interval_of(each.at("time"));
-    variant.simulated = each.at("simulated_time").get<double>();
+    for (const auto& time : each.at("times")) variant.times.push_back(seconds_of(time));
+    variant.time = mean_of(variant.times);
+    variant.simulated = seconds_of(each.at("simulated_time"));
     made.variants.push_back(std::move(variant));
   }
   for (const auto& each : from.at("differences")) {

@@ -126,7 +126,12 @@ TEST(BenchmarkFile, OtherFilesAreRefused) {
   };
   for (const char* const text : {"", "{}", "[]", "null", R"({"version":1})",
                                  R"({"version":1,"plan":"p","workers":-1,"lower_bound":1})",
-                                 R"({"version":1,"plan":"p","workers":1,"lower_bound":"x"})"}) {
+                                 R"({"version":1,"plan":"p","workers":1,"lower_bound":"x"})",
+                                 R"({"version":1,"plan":"p","workers":1,"lower_bound":1e308,)"
+                                 R"("results":[],"differences":[]})",
+                                 R"({"version":1,"plan":"p","workers":1,"lower_bound":1,)"
+                                 R"("results":[{"name":"n","mode":"m","times":[-1],)"
+                                 R"("simulated_time":0}],"differences":[]})"}) {
     EXPECT_THAT(problem(text), HasSubstr("this is no file of weft bench")) << text;
   }
   EXPECT_THAT(problem(R"({"version":2})"), HasSubstr("use a newer weft"));
