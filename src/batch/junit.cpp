@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -21,20 +20,9 @@ namespace weft::batch {
 namespace {
 
 // Control characters cannot be written in XML, not even as a reference, so they are shown as \x1b.
-std::string legal(std::string_view text) {
-  std::string shown = shown_lines(text);
-  // U+FFFE and U+FFFF are characters, but not in XML.
-  for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
-    for (std::size_t at = 0; (at = shown.find(none, at)) != std::string::npos;) {
-      shown.replace(at, none.size(), "\xEF\xBF\xBD");
-    }
-  }
-  return shown;
-}
-
 std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : legal(text)) {
+  for (const char c : shown_lines(text)) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -76,13 +64,6 @@ std::string attribute(std::string_view name, std::string_view value) {
 
 std::string attribute(std::string_view name, std::size_t number) {
   return attribute(name, std::to_string(number));
-}
-
-std::string seconds_attribute(std::string_view name, double seconds) {
-  char digits[64];
-  const auto [end, problem] =
-      std::to_chars(digits, digits + sizeof digits, seconds, std::chars_format::fixed, 6);
-  return attribute(name, std::string_view(digits, problem == std::errc{} ? end : digits));
 }
 
 std::string element(std::string_view name, std::string_view attributes, std::string_view text) {
@@ -173,7 +154,7 @@ std::string test_case(const rule_record& rule, const run_record& record) {
   const std::string class_name = rule.batch.empty() ? record.plan : record.plan + "." + rule.batch;
   const std::string head = "    <testcase" + attribute("name", title_of(rule)) +
                            attribute("classname", class_name) +
-                           seconds_attribute("time", has_run(rule.status) ? rule.duration : 0);
+                           attribute("time", decimal(has_run(rule.status) ? rule.duration : 0));
   const std::string inside = verdict(rule, record.ending);
   return inside.empty() ? head + "/>\n" : head + ">\n" + inside + "    </testcase>\n";
 }
@@ -190,13 +171,13 @@ std::string to_junit(const run_report& report) {
   };
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" +
                      attribute("name", record.plan) + counts(all) +
-                     seconds_attribute("time", report.total_time) + ">\n";
+                     attribute("time", decimal(report.total_time)) + ">\n";
   for (const suite& each : suites_of(record)) {
     // The schema has times without a zone; they are in UTC.
     const double first = each.first.value_or(0);
     const std::string began = utc_time(record.started + first);
     text += "  <testsuite" + attribute("name", each.name) + counts(each) +
-            seconds_attribute("time", each.last - first) +
+            attribute("time", decimal(each.last - first)) +
             attribute("timestamp", began.substr(0, began.find('.'))) + ">\n";
     for (const rule_record* rule : each.rules) text += test_case(*rule, record);
     text += "  </testsuite>\n";

@@ -1,17 +1,40 @@
 #include "batch/outcome.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <ctime>
 
 #include <weft/base/utf8.hpp>
 
 namespace weft::batch {
+namespace {
 
-std::string shown_line(std::string_view text) { return base::printable(base::valid_utf8(text)); }
+// U+FFFE and U+FFFF.
+std::string without_noncharacters(std::string text) {
+  for (const std::string_view none : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
+    for (std::size_t at = 0; (at = text.find(none, at)) != std::string::npos;) {
+      text.replace(at, none.size(), "\xEF\xBF\xBD");
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string shown_line(std::string_view text) {
+  return without_noncharacters(base::printable(base::valid_utf8(text)));
+}
 
 std::string shown_lines(std::string_view text) {
-  return base::printable_lines(base::valid_utf8(text));
+  return without_noncharacters(base::printable_lines(base::valid_utf8(text)));
+}
+
+std::string decimal(double number) {
+  char digits[64];
+  const auto [end, problem] =
+      std::to_chars(digits, digits + sizeof digits, number, std::chars_format::fixed, 6);
+  return {digits, problem == std::errc{} ? end : digits};
 }
 
 std::string title_of(const rule_record& rule) {

@@ -9,10 +9,14 @@ namespace weft::batch {
 
 // What the formats for other programs say of a rule. Nothing is escaped yet.
 
-// Text without control characters, of one line or of many. Bytes that are no UTF-8 are mended as in
-// the event log, so that a report of a run and one of its log are the same.
+// Text without control characters, of one line or of many, nor what XML and YAML do not take for
+// characters. Bytes that are no UTF-8 are mended as in the event log, so that a report of a run and
+// one of its log are the same.
 [[nodiscard]] std::string shown_line(std::string_view text);
 [[nodiscard]] std::string shown_lines(std::string_view text);
+
+// With six digits after the point, whatever the locale.
+[[nodiscard]] std::string decimal(double number);
 
 // "AR001: Root exists".
 [[nodiscard]] std::string title_of(const rule_record& rule);

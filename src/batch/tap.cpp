@@ -58,7 +58,7 @@ std::string diagnostics(const rule_record& rule) {
   std::string text = "  ---\n  message: " + quoted(reason_of(rule)) + "\n";
   text += "  severity: " + std::string(is_failure(rule.status) ? "fail" : "comment") + "\n";
   text += "  status: " + std::string(name_of(rule.status)) + "\n";
-  text += "  duration_ms: " + std::to_string(rule.duration * 1e3) + "\n";
+  text += "  duration_ms: " + decimal(rule.duration * 1e3) + "\n";
   if (rule.attempts > 1) text += "  attempts: " + std::to_string(rule.attempts) + "\n";
   if (rule.exit_code) text += "  exit_code: " + std::to_string(*rule.exit_code) + "\n";
   if (rule.signal != 0) text += "  signal: " + std::to_string(rule.signal) + "\n";

@@ -183,6 +183,13 @@ Bail out! The run was interrupted: 1 of 7 rules never began
 )");
 }
 
+TEST(Tap, TextHasNoCharacterThatYamlRefuses) {
+  const run_record record =
+      record_of(1, 1, {with(ran("a", 0, 0, 1), rule_status::failed, "\uFFFE \uFFFF \u0085 \x7F")});
+  EXPECT_THAT(formatted(record, report_format::tap),
+              HasSubstr("message: \"\uFFFD \uFFFD \\\\xc2\\\\x85 \\\\x7f\"\n"));
+}
+
 TEST(Tap, ANameCannotBeADirectiveOrEndTheLine) {
   run_record record = record_of(1, 1, {ran("a", 0, 0, 1)});
   record.rules[0].name = "b # SKIP\nnot ok 2 \\";
