@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "batch/idle_time.hpp"
+#include "batch/seconds.hpp"
 
 namespace weft::batch {
 namespace {
@@ -114,7 +115,10 @@ std::vector<load_level> load_levels(const run_record& record) {
     std::uint64_t memory = 0;
   };
   std::vector<change> changes;
-  const auto during = [&](double begin, double end, change what) {
+  // To the nanosecond, or a sum of times would let a rule run on beside the one that follows it.
+  const auto during = [&](double from, double until, change what) {
+    const double begin = to_the_nanosecond(from);
+    const double end = to_the_nanosecond(until);
     if (end <= begin) return;
     what.when = begin;
     changes.push_back(what);

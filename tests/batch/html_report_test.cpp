@@ -8,43 +8,18 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <batch/html_page.hpp>
 #include <batch/made_runs.hpp>
-
-#include "batch/html_report_packed.hpp"
 
 namespace weft::batch {
 namespace {
 
 using nlohmann::json;
+using test::data_of;
+using test::data_text;
+using test::unpacked;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr std::string_view data_begin = R"(<script type="application/json" id="data">)";
-
-// What stands in the page for its scripts to read.
-std::string_view data_text(std::string_view page) {
-  const auto begin = page.find(data_begin) + data_begin.size();
-  return page.substr(begin, page.find("</script>", begin) - begin);
-}
-
-json data_of(const std::string& page) { return json::parse(data_text(page)); }
-
-// As report_page/run.js does it; a single number stands for all `count`.
-std::vector<std::uint64_t> unpacked(const json& text, std::size_t count = 0) {
-  std::vector<std::uint64_t> numbers;
-  std::uint64_t value = 0;
-  unsigned shift = 0;
-  for (const char c : text.get<std::string>()) {
-    const std::uint64_t digit = packed_numbers::alphabet.find(c);
-    value |= (digit & 31U) << shift;
-    shift += 5;
-    if (digit >= 32) continue;
-    numbers.push_back(value);
-    value = shift = 0;
-  }
-  if (numbers.size() == 1 && count > 1) numbers.resize(count, numbers.front());
-  return numbers;
-}
 
 std::size_t count_of(std::string_view text, std::string_view what) {
   std::size_t count = 0;

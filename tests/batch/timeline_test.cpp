@@ -79,6 +79,13 @@ TEST(LoadLevels, CountWhatIsReadyAndWhatRuns) {
                   load_level{.at = 1, .ready = 0, .running = 1, .memory = 7}, load_level{.at = 2}));
 }
 
+TEST(LoadLevels, ARuleThatFollowsAnotherDoesNotRunBesideIt) {
+  // 0.1 + 0.2 is a little more than 0.3.
+  const auto levels = load_levels(record_of(1, 1, {ran("a", 0, 0.1, 0.2), ran("b", 0, 0.3, 0.7)}));
+  EXPECT_THAT(levels, ElementsAre(load_level{}, load_level{.at = 0.1, .running = 1},
+                                  load_level{.at = 0.3, .running = 1}, load_level{.at = 1}));
+}
+
 TEST(LoadLevels, MemoryThatNoMachineHasComesAndGoes) {
   std::vector<rule_record> rules = {ran("a", 0, 0, 1)};
   rules[0].peak_rss = std::uint64_t{1} << 63U;
