@@ -46,6 +46,15 @@ bool is_run_id(std::string_view text) {
   });
 }
 
+// Who runs it and how; another when the run is resumed.
+void write_manner(json_line& line, const run_record& run) {
+  line.number("pid", ::getpid());
+  line.number("workers", run.workers);
+  line.text("policy", name_of(run.policy));
+  line.truth("barriers", run.barriers);
+  line.truth("fixed", run.fixed);
+}
+
 void write_plan(std::string& out, const run_record& run) {
   {
     json_line line(out);
@@ -57,11 +66,7 @@ void write_plan(std::string& out, const run_record& run) {
     line.truth("partial", run.partial);
     line.number("rules", run.rules.size());
     line.seconds("started", run.started);
-    line.number("pid", ::getpid());
-    line.number("workers", run.workers);
-    line.text("policy", name_of(run.policy));
-    line.truth("barriers", run.barriers);
-    line.truth("fixed", run.fixed);
+    write_manner(line, run);
   }
   for (const batch_record& batch : run.batches) {
     json_line line(out);
@@ -270,13 +275,12 @@ void event_log::skipped(double t, std::size_t rule, const std::string& cause) {
   });
 }
 
-void event_log::resumed(double t, unsigned workers) {
+void event_log::resumed(double t, const run_record& run) {
   file_->append(true, [&](std::string& out) {
     json_line line(out);
     line.text("event", "resume");
     line.seconds("t", t);
-    line.number("pid", ::getpid());
-    line.number("workers", workers);
+    write_manner(line, run);
   });
 }
 

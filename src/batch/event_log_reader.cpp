@@ -61,6 +61,7 @@ class replay {
       moment(event);
       record.workers = std::max(record.workers, worker_count(event));
       pid = whole_or(event, "pid", 0);
+      if (event.contains("policy")) read_manner(event);  // older logs have none here
       ++record.resumed;
       record.ending = run_ending::none;
     } else if (name == "done") {
@@ -88,6 +89,10 @@ class replay {
     pid = whole_or(event, "pid", 0);
     record.started = seconds(event, "started");
     record.workers = worker_count(event);
+    read_manner(event);
+  }
+
+  void read_manner(const json& event) {
     record.policy = policy_of(event.at("policy"));
     record.barriers = event.at("barriers");
     record.fixed = event.at("fixed");

@@ -211,7 +211,7 @@ run_report run(const plan& what, const run_options& how) {
     record.fixed = options.fixed;
     record.ending = run_ending::none;
     ++record.resumed;
-    log->resumed(record.elapsed, options.workers);
+    log->resumed(record.elapsed, record);
   } else if (!options.log_directory.empty()) {
     opened(batch::event_log::create(options.log_directory, record));
     batch::forget_old_runs(options.log_directory, options.logs_kept);

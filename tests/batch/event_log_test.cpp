@@ -161,12 +161,16 @@ TEST_F(EventLog, ReopenedItGoesOnAfterTheLastWholeLine) {
   {
     auto again = event_log::reopen(path_, read->complete_bytes);
     ASSERT_TRUE(again.has_value());
-    (*again)->resumed(1.5, 8);
+    run_record going_on = read->record;
+    going_on.workers = 8;
+    going_on.policy = run_policy::fifo;
+    (*again)->resumed(1.5, going_on);
   }
   const auto after = read_run(path_);
   ASSERT_TRUE(after.has_value()) << after.error().message;
   EXPECT_EQ(after->record.resumed, 1U);
   EXPECT_EQ(after->record.workers, 8U);
+  EXPECT_EQ(after->record.policy, run_policy::fifo);
   EXPECT_EQ(after->record.ending, run_ending::none);
 }
 

@@ -558,6 +558,22 @@ TEST_F(Runner, TheLogKnowsARetryThatNeverCame) {
   EXPECT_EQ(to_json(make_report(read->record)), to_json(report));
 }
 
+TEST_F(Runner, TheLogOfAResumedRunSaysHowItWentOn) {
+  const test::temporary_directory directory;
+  plan p;
+  p.add(noting("a"));
+  run_options options{.workers = 1, .policy = run_policy::stealing};
+  options.log_directory = directory.path();
+  run(p, options);
+  const std::string log = batch::list_runs(directory.path()).at(0);
+  const run_report second = run(
+      p,
+      {.workers = 2, .policy = run_policy::fifo, .barriers = true, .fixed = true, .resume = log});
+  const run_record logged = batch::read_run(log)->record;
+  EXPECT_EQ(logged.policy, run_policy::fifo);
+  EXPECT_EQ(to_json(make_report(logged)), to_json(second));
+}
+
 TEST_F(Runner, AResumedRunWithFewerWorkersKeepsWhatTheOthersTried) {
   const test::temporary_directory directory;
   plan p;

@@ -23,7 +23,7 @@ namespace weft::batch {
 //   end     rule, status, ready, held, start, duration, worker, stolen_from, attempts, exit_code,
 //           signal, peak_rss, cpu, message, findings (each: file, line, message), output
 //   skip    t, rule, cause
-//   resume  t, pid, workers                              the run goes on in another process
+//   resume  t, pid, workers, policy, barriers, fixed     the run goes on in another process
 //   done    t, ending, steal_attempts
 //
 // `rule` is the place in the plan, counted from 0, and `t` seconds since the beginning, without the
@@ -53,7 +53,7 @@ class event_log {
   // Is written together with what follows, or by flush(), or a little later.
   void finished(std::size_t rule, const rule_record& record);
   void skipped(double t, std::size_t rule, const std::string& cause);
-  void resumed(double t, unsigned workers);
+  void resumed(double t, const run_record& run);
   void done(double t, run_ending ending, const std::vector<std::uint64_t>& steal_attempts);
 
   // Hands everything to the kernel.
