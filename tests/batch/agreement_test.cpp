@@ -11,9 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include <weft/batch/event_log.hpp>
+#include <weft/batch/explain.hpp>
 #include <weft/batch/formats.hpp>
 #include <weft/batch/html_report.hpp>
 #include <weft/batch/report.hpp>
+#include <weft/batch/timeline.hpp>
 #include <weft/batch/trace.hpp>
 
 #include <batch/html_page.hpp>
@@ -164,6 +166,30 @@ TEST(Outputs, ThePageHasTheCountsAndTimesOfTheReport) {
     }
     const auto kept = static_cast<std::size_t>(std::ranges::count(stolen, 0U));
     RC_ASSERT(rules - kept == report.total_steals);
+  }));
+}
+
+TEST(Outputs, AreWellFormedWhateverARecordSays) {
+  EXPECT_TRUE(test::holds("outputs are well-formed", [](std::uint64_t seed) {
+    const run_record record = test::senseless_run(seed);
+    const run_report report = make_report(record);
+    for (const std::string& text :
+         {to_json(report), to_trace(report), to_format(report, report_format::sarif),
+          std::string(test::data_text(to_html(report)))}) {
+      const json made = json::parse(text);  // throws what would be wrong
+      RC_ASSERT(made.is_object());
+    }
+    for (const auto format : {report_format::junit, report_format::tap, report_format::github}) {
+      RC_ASSERT(!to_format(report, format).empty());
+    }
+    for (const idle_span& span : idle_spans(record)) {
+      RC_ASSERT(span.worker < record.workers && span.begin < span.end);
+      RC_ASSERT(span.end <= record.elapsed);
+    }
+    for (std::size_t r = 0; r < record.rules.size(); ++r) {
+      const explanation why = explain(record, r);
+      RC_ASSERT(why.slack >= 0 && why.waited_for_room >= 0 && why.waited_for_worker >= 0);
+    }
   }));
 }
 

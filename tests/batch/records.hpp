@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +60,37 @@ inline run_record random_run(std::uint64_t seed) {
     rule.ready = at.ready;
     rule.weight = demands[r].weight;
     rule.stolen_from = at.stolen_from;
+    record.rules.push_back(std::move(rule));
+  }
+  return record;
+}
+
+// A run that cannot have been, but whose log can be read: rules overlap, end before they begin to
+// be ready, were stolen by workers that there are not.
+inline run_record senseless_run(std::uint64_t seed) {
+  std::mt19937 random(static_cast<std::uint32_t>(seed));
+  const auto seconds = [&] { return std::ldexp(1.0, static_cast<int>(random() % 34)) - 1; };
+  const auto worker = [&] { return static_cast<unsigned>(random() % 9); };
+  run_record record =
+      record_of(static_cast<unsigned>(1 + random() % 4), random() % 3 == 0 ? 0 : seconds(), {});
+  record.started = seconds();
+  record.policy = static_cast<run_policy>(random() % 4);
+  record.barriers = random() % 2 == 0;
+  record.ending = static_cast<run_ending>(random() % 5);
+  record.batches = {{.id = "x", .workers = worker(), .began = seconds()}, {.id = ""}};
+  record.steal_attempts = {random(), random()};
+  for (std::size_t i = 0; i < random() % 9; ++i) {
+    rule_record rule = ran("r" + std::to_string(i), worker(), seconds(), seconds());
+    if (i > 0 && random() % 2 == 0) rule.after = {"r" + std::to_string(random() % i), "unknown"};
+    rule.status = static_cast<rule_status>(random() % 7);
+    rule.batch = random() % 2 == 0 ? "x" : "";
+    rule.weight = random() % 4 == 0 ? 4'000'000'000U : 1 + worker();
+    rule.ready = seconds();
+    if (random() % 2 == 0) rule.held = seconds();
+    rule.stolen_from = worker();
+    rule.attempts = worker();
+    rule.peak_rss = std::uint64_t{random()} << (random() % 33);
+    rule.earlier = {{.worker = worker(), .start = seconds(), .duration = seconds()}};
     record.rules.push_back(std::move(rule));
   }
   return record;

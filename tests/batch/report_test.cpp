@@ -1,7 +1,6 @@
 #include <weft/batch/report.hpp>
 
 #include <cmath>
-#include <random>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -104,26 +103,7 @@ TEST(Report, ThePartsOfTheGapAddUpToItForEverySchedule) {
 
 TEST(Report, WhateverARecordSaysTheFiguresAreNumbers) {
   EXPECT_TRUE(test::holds("figures are finite", [](std::uint64_t seed) {
-    std::mt19937 random(static_cast<std::uint32_t>(seed));
-    const auto seconds = [&] { return std::ldexp(1.0, static_cast<int>(random() % 40)) - 1; };
-    const auto worker = [&] { return static_cast<unsigned>(random() % 9); };
-    run_record record =
-        record_of(static_cast<unsigned>(1 + random() % 4), random() % 3 == 0 ? 0 : seconds(), {});
-    record.batches = {{.id = "x", .workers = worker(), .began = seconds()}, {.id = ""}};
-    for (std::size_t i = 0; i < random() % 9; ++i) {
-      rule_record rule = ran("r" + std::to_string(i), worker(), seconds(), seconds());
-      constexpr rule_status statuses[] = {rule_status::waiting, rule_status::passed,
-                                          rule_status::failed, rule_status::skipped};
-      rule.status = statuses[random() % 4];
-      rule.batch = random() % 2 == 0 ? "x" : "";
-      rule.weight = worker();
-      rule.ready = seconds();
-      if (random() % 2 == 0) rule.held = seconds();
-      rule.stolen_from = worker();
-      rule.earlier = {{.worker = worker(), .duration = seconds()}};
-      record.rules.push_back(std::move(rule));
-    }
-    const run_report report = make_report(record);
+    const run_report report = make_report(test::senseless_run(seed));
     for (const double figure :
          {report.avg_worker_utilization, report.utilization_variance, report.overall_efficiency,
           report.steal_percentage, report.avg_prediction_error, report.lower_bound, report.gap,
