@@ -28,8 +28,8 @@ void count_rules(run_report& report) {
     report.warned_count += rule.status == rule_status::warned ? 1 : 0;
     report.skipped_count += rule.status == rule_status::skipped ? 1 : 0;
     report.waiting_count += rule.status == rule_status::waiting ? 1 : 0;
-    report.total_steals += rule.stolen_from ? 1 : 0;
     if (!has_run(rule.status)) continue;
+    report.total_steals += rule.stolen_from ? 1 : 0;
     predicted_off += std::abs(rule.predicted - rule.duration);
     taken += rule.duration;
   }
@@ -137,8 +137,8 @@ void add_batches(run_report& report) {
     ++batch.rules;
     batch.passed += lets_others_run(rule.status) ? 1 : 0;
     batch.failed += is_failure(rule.status) ? 1 : 0;
-    batch.steals += rule.stolen_from ? 1 : 0;
     if (!has_run(rule.status)) continue;
+    batch.steals += rule.stolen_from ? 1 : 0;
     span.first = span.edges.empty() ? rule.start : std::min(span.first, rule.start);
     span.last = std::max(span.last, rule.end());
     span.busy += rule.duration;

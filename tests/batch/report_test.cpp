@@ -110,6 +110,8 @@ TEST(Report, WhateverARecordSaysTheFiguresAreNumbers) {
           sum_of(report.gap_parts), report.batches[0].utilisation, report.batches[0].predicted}) {
       RC_ASSERT(std::isfinite(figure));
     }
+    RC_ASSERT(report.steal_percentage <= 100);
+    RC_ASSERT(report.total_steals == report.batches[0].steals + report.batches[1].steals);
     for (const worker_report& each : report.worker_stats) {
       RC_ASSERT(each.utilisation >= 0 && each.utilisation <= 100);
     }
