@@ -136,7 +136,8 @@ after = ["first"]
 
 class Output(RunTest):
     def test_text_has_a_line_a_rule_the_failures_the_figures_and_what_to_do(self):
-        done = self.weft(self.write(MIXED), "--workers", "1")
+        # Wide enough for the parts of the gap, which are more or fewer, to stand in one line.
+        done = self.weft(self.write(MIXED), "--workers", "1", env=environment(COLUMNS="200"))
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertEqual(
             without_figures(done.stdout),
