@@ -32,6 +32,7 @@ using ::testing::HasSubstr;
 class Runner : public ::testing::Test {
  protected:
   test::watchdog watchdog_{60s};
+  std::stop_source ending_;
 
   // What ran, in the order in which it began.
   std::vector<std::string> ran() {
@@ -225,31 +226,29 @@ TEST_F(Runner, AskedToFinishItLetsWhatRunsEnd) {
 }
 
 TEST_F(Runner, TheTimeThatIsLeftCountsADelayBeforeTheNextAttempt) {
-  std::stop_source stop;
   plan p;
   p.add({.id = "again", .run = [] { return false; }, .retries = 1, .retry_delay = 1h});
-  run_options options{.workers = 1, .stop = stop.get_token()};
+  run_options options{.workers = 1, .stop = ending_.get_token()};
   options.tick = 1ms;
   options.on_event = [&](const run_event& event) {
-    if (event.what == run_event::kind::tick && event.remaining > 3000) stop.request_stop();
+    if (event.what == run_event::kind::tick && event.remaining > 3000) ending_.request_stop();
   };
   EXPECT_EQ(run(p, options).record.ending, run_ending::interrupted);
 }
 
 TEST_F(Runner, TheTimeThatIsLeftIsThatOfWhatRunsOnceTheRunIsEnding) {
-  std::stop_source finish;
   std::latch let_go(1);
   plan p;
   p.add({.id = "running", .run = [&] { let_go.wait(); }, .cost = 2h});
   p.add({.id = "waiting", .after = {"running"}, .run = [] {}, .cost = 2h});
-  run_options options{.workers = 1, .finish = finish.get_token()};
+  run_options options{.workers = 1, .finish = ending_.get_token()};
   options.tick = 1ms;
   std::vector<double> remaining;
   options.on_event = [&](const run_event& event) {
     if (event.what != run_event::kind::tick) return;
     const double hours = std::round(event.remaining / 3600);
     if (remaining.empty() || remaining.back() != hours) remaining.push_back(hours);
-    if (hours == 4) finish.request_stop();
+    if (hours == 4) ending_.request_stop();
     if (hours == 2 && !let_go.try_wait()) let_go.count_down();
   };
   run(p, options);
