@@ -74,7 +74,8 @@ json rules_json(const run_record& record, const graph& shape, const rule_index& 
     wait.add_seconds(rule.start - rule.ready);
     worker.add(rule.worker);
     attempts.add(rule.attempts);
-    stolen.add(rule.stolen_from ? *rule.stolen_from + std::uint64_t{1} : 0);
+    const bool is_stolen = rule.stolen_from && has_run(rule.status);
+    stolen.add(is_stolen ? *rule.stolen_from + std::uint64_t{1} : 0);
     weight.add(rule.weight);
     slack.add_seconds(slacks[r]);
     waited.add(before[r] ? *before[r] + std::uint64_t{1} : 0);
