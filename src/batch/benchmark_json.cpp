@@ -10,6 +10,7 @@
 
 #include <weft/batch/benchmark.hpp>
 
+#include "batch/json_reason.hpp"
 #include "batch/report_json.hpp"
 
 namespace weft::batch {
@@ -119,7 +120,9 @@ result<benchmark_result> read_benchmark(const std::string& path) {
     }
     return parsed(all);
   } catch (const std::exception& problem) {
-    return fail(error_kind::bad_data, path + ": this is no file of weft bench: " + problem.what());
+    return fail(error_kind::bad_data,
+                path + ": this is no file of weft bench: " + json_reason(problem) +
+                    "; give one that weft bench has written");
   }
 }
 

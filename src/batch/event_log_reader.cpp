@@ -14,6 +14,8 @@
 #include <weft/batch/event_log.hpp>
 #include <weft/batch/runner.hpp>
 
+#include "batch/json_reason.hpp"
+
 namespace weft::batch {
 namespace {
 
@@ -254,7 +256,8 @@ result<logged_run> read_run(const std::string& path) {
       return fail(error_kind::bad_data, path + ":" + std::to_string(number) + ": " + problem.what);
     } catch (const std::exception& problem) {
       return fail(error_kind::bad_data, path + ":" + std::to_string(number) +
-                                            ": this is no event log: " + problem.what());
+                                            ": this is no event log: " + json_reason(problem) +
+                                            "; give one that weft run has written");
     }
   }
   if (played.record.id.empty()) {
