@@ -16,6 +16,8 @@
 namespace weft::cli {
 namespace {
 
+constexpr std::chrono::milliseconds rest(10);  // between two writes
+
 // A terminal that has room for a part of what is written takes it and waits for the rest, whatever
 // poll() has said. It does not where it is open a second time, without waiting, for us alone.
 int open_apart(int descriptor) {
@@ -59,9 +61,10 @@ screen::~screen() {
 }
 
 void screen::print(std::string_view text) {
+  if (text.empty()) return;
   const std::lock_guard lock(mutex_);
   text_ += text;
-  changed_.notify_all();
+  if (waits_) changed_.notify_all();
 }
 
 void screen::show(std::vector<screen_line> lines, std::size_t columns) {
@@ -69,7 +72,7 @@ void screen::show(std::vector<screen_line> lines, std::size_t columns) {
   lines_ = std::move(lines);
   columns_ = columns;
   has_new_lines_ = true;
-  changed_.notify_all();
+  if (waits_) changed_.notify_all();
 }
 
 void screen::abandon() {
@@ -109,7 +112,9 @@ void screen::end_thread() {
 void screen::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
+    waits_ = true;
     changed_.wait(lock, [&] { return !text_.empty() || has_new_lines_ || closing_; });
+    waits_ = false;
     const std::string out = compose();
     if (out.empty() && closing_) break;
     if (how_ != outcome::written) continue;  // nobody will read it
@@ -118,6 +123,8 @@ void screen::work() {
     lock.lock();
     how_ = how;
     if (how == outcome::given_up) break;
+    // Nobody reads faster than this, and each waking would take a core from the rules.
+    changed_.wait_for(lock, rest, [&] { return closing_; });
   }
   done_ = true;
   changed_.notify_all();

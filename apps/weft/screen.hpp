@@ -68,6 +68,7 @@ class screen {
   std::vector<screen_line> lines_;
   std::size_t columns_ = 80;
   bool has_new_lines_ = false;
+  bool waits_ = false;  // the thread has nothing to do, and wants to be told
   bool closing_ = false;
   bool done_ = false;
   outcome how_ = outcome::written;
