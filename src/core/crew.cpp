@@ -354,6 +354,20 @@ void crew::continue_with(queued_job& job) noexcept {
   }
 }
 
+// The queue for work from outside is behind everything a worker has.
+void crew::post_last(queued_job& job) noexcept {
+  if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
+    w->push_last(job);
+  } else {
+    continue_with(job);
+  }
+}
+
+bool crew::is_here() const noexcept {
+  const worker* const w = current_worker();
+  return w != nullptr && &w->home() == this;
+}
+
 bool crew::has_work() noexcept {
   if (injector_.size() > 0) return true;
   const unsigned count = worker_count();

@@ -13,6 +13,7 @@
 #include <weft/base/atomic.hpp>
 #include <weft/base/cpu_map.hpp>
 #include <weft/core/injector.hpp>
+#include <weft/core/lane.hpp>
 #include <weft/core/pool.hpp>
 
 #include "sleep.hpp"
@@ -21,7 +22,7 @@
 namespace weft::detail {
 
 // The workers of one pool and what they share.
-class crew {
+class crew final : public lane {
  public:
   crew(pool_options options, pool& owner);
   crew(const crew&) = delete;
@@ -35,6 +36,12 @@ class crew {
   // -- for callers from outside (pool.cpp, crew_access.hpp) ---------------------------------------
   void submit(queued_job& job, const char* name);
   void continue_with(queued_job& job) noexcept;
+  void post(queued_job& job) noexcept override { continue_with(job); }
+  void post_last(queued_job& job) noexcept override;
+  [[nodiscard]] bool is_here() const noexcept override;
+  [[nodiscard]] service_order order() const noexcept override {
+    return service_order::newest_first;
+  }
   void resize(unsigned workers);
   void shutdown(shutdown_mode mode);
   void require_open(const char* name) const;

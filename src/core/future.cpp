@@ -67,8 +67,13 @@ void future_state_base::request_stop() noexcept {
   if (claim()) {
     cancel();
   } else {
-    stop_.request_stop();
+    stop_running();
   }
+}
+
+void future_state_base::finish() noexcept {
+  done_.set();
+  release();
 }
 
 // Walks from this job to one that can be run, and back as far as that has unblocked the others.

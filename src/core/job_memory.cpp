@@ -1,5 +1,7 @@
 #include <weft/core/job_memory.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -14,6 +16,8 @@ namespace {
 // until the process is gone.
 class depot {
  public:
+  static constexpr std::size_t class_count = 19;
+
   static depot& instance() {
     static depot& d = *new depot;
     return d;
@@ -66,17 +70,27 @@ class depot {
     return m;
   }
 
+  // What job_memory::frame_class() puts together.
+  static constexpr std::size_t size_of(std::size_t size_class) noexcept {
+    if (size_class <= 12) return 64 + size_class * 16;
+    if (size_class <= 16) return 256 + (size_class - 12) * 64;
+    return 512 + (size_class - 16) * 256;
+  }
+
   void fill(job_magazine& m, std::size_t size_class) {
     if (take_loose(m, size_class)) return;
-    const std::size_t size = size_class == 0 ? 64 : 128;
+    const std::size_t size = size_of(size_class);
+    // A large magazine of large blocks would mostly lie idle.
+    const auto blocks =
+        static_cast<unsigned>(std::clamp<std::size_t>(32'768 / size, 32, job_magazine::capacity));
     constexpr std::size_t head = 64;  // links the chunks; keeps the blocks aligned
-    auto* const chunk = static_cast<std::byte*>(
-        ::operator new(head + size * job_magazine::capacity, std::align_val_t(64)));
+    auto* const chunk =
+        static_cast<std::byte*>(::operator new(head + size * blocks, std::align_val_t(64)));
     {
       const std::lock_guard lock(mutex_);
       *reinterpret_cast<void**>(chunk) = std::exchange(chunks_, chunk);
     }
-    for (; m.count < job_magazine::capacity; ++m.count) {
+    for (; m.count < blocks; ++m.count) {
       m.blocks[m.count] = chunk + head + m.count * size;
     }
   }
@@ -91,9 +105,9 @@ class depot {
 
   std::mutex mutex_;
   // Guarded by mutex_.
-  job_magazine* filled_[2] = {};
+  job_magazine* filled_[class_count] = {};
   job_magazine* empty_ = nullptr;
-  loose_block* loose_[2] = {};  // freed when there was no memory for a magazine
+  loose_block* loose_[class_count] = {};  // freed when there was no memory for a magazine
   void* chunks_ = nullptr;
 };
 

@@ -34,7 +34,7 @@ limiter::~limiter() {
 
 limiter::permit limiter::acquire() {
   blocked_request self;
-  if (take_or_queue(self)) return permit(*this);
+  if (take_or_queue(self) == claim::taken) return wrap();
   detail::wait_without_helping(self.done);
   return std::move(self.granted);
 }
@@ -48,8 +48,8 @@ limiter::permit limiter::try_acquire() noexcept {
 
 void limiter::acquire(std::function<void(permit)> callback) {
   auto later = std::make_unique<callback_request>(std::move(callback));
-  if (take_or_queue(*later)) {
-    later->callback(permit(*this));
+  if (take_or_queue(*later) == claim::taken) {
+    later->callback(wrap());
   } else {
     static_cast<void>(later.release());  // grant() deletes it
   }
@@ -75,28 +75,48 @@ void limiter::release() noexcept {
   grant_all(ready);
 }
 
-bool limiter::take_or_queue(request& r) noexcept {
+limiter::claim limiter::take_or_queue(request& r) noexcept {
   const std::lock_guard lock(mutex_);
+  if (r.at == request::phase::withdrawn) return claim::withdrawn;
   if (in_use_ < limit_ && first_ == nullptr) {
+    r.at = request::phase::granted;
     ++in_use_;
-    return true;
+    return claim::taken;
   }
+  r.at = request::phase::queued;
   ++waiting_;
+  r.previous = last_;
   (first_ == nullptr ? first_ : last_->next) = &r;
   last_ = &r;
-  return false;
+  return claim::queued;
+}
+
+bool limiter::withdraw(request& r) noexcept {
+  const std::lock_guard lock(mutex_);
+  const bool was_queued = r.at == request::phase::queued;
+  if (was_queued) unlink(r);
+  if (r.at != request::phase::granted) r.at = request::phase::withdrawn;
+  return was_queued;
+}
+
+void limiter::unlink(request& r) noexcept {
+  --waiting_;
+  (r.previous == nullptr ? first_ : r.previous->next) = r.next;
+  (r.next == nullptr ? last_ : r.next->previous) = r.previous;
+  r.next = nullptr;
+  r.previous = nullptr;
 }
 
 limiter::request* limiter::take_ready() noexcept {
   request* ready = nullptr;
   request** end = &ready;
   while (first_ != nullptr && in_use_ < limit_) {
+    request& r = *first_;
+    unlink(r);
+    r.at = request::phase::granted;
     ++in_use_;
-    --waiting_;
-    *end = first_;
-    first_ = first_->next;
-    end = &(*end)->next;
-    *end = nullptr;
+    *end = &r;
+    end = &r.next;
   }
   return ready;
 }

@@ -36,6 +36,8 @@ pool& pool::here() {
   return p != nullptr ? *p : global();
 }
 
+lane& lane_of(pool& p) noexcept { return detail::crew_of(p); }
+
 namespace detail {
 
 crew& crew_of(pool& p) noexcept { return *p.crew_; }

@@ -94,6 +94,10 @@ job_ref worker::find_job() noexcept {
 
 job_ref worker::take_own() noexcept {
   deque_owner own(queue_);
+  if (oldest_next_) [[unlikely]] {
+    oldest_next_ = false;
+    return own.take_oldest();
+  }
   const job_ref newest = own.newest();
   if (!newest) return {};
   return newest.is_batchable() ? own.pop() : own.take_oldest();
@@ -206,6 +210,11 @@ void worker::push(queued_job& job) noexcept {
     return give_back(job);
   own.push(job_ref::batchable(job));
   offer_work();
+}
+
+void worker::push_last(queued_job& job) noexcept {
+  push(job);
+  oldest_next_ = true;
 }
 
 // To the queue that needs no memory.

@@ -28,6 +28,8 @@ class worker final : public fork_context, private waiter {
 
   // Pushes a queued job, and wakes somebody if that helps.
   void push(queued_job& job) noexcept;
+  // As push(), and takes its oldest job next instead of this one.
+  void push_last(queued_job& job) noexcept;
   // Runs other jobs, and sleeps when there are none, until the latch is set.
   void wait_until(latch& done) noexcept;
   // Sleeps until the latch is set and begins nothing: for waits that a job begun meanwhile could
@@ -109,6 +111,7 @@ class worker final : public fork_context, private waiter {
   const unsigned index_;
   bool searching_ = false;       // counted in sleep::word
   job* entrance_ = nullptr;      // the fork that lent this seat to a thread outside any pool
+  bool oldest_next_ = false;     // something was pushed to go last
   unsigned since_injector_ = 0;  // jobs since the last look at the injector
   std::int64_t last_injector_look_ = 0;  // steady clock, ns
   std::uint64_t random_state_;

@@ -77,16 +77,22 @@ class future_state_base : public queued_job {
   // null.
   virtual future_state_base* retain_input() noexcept { return nullptr; }
 
+  // The job is running already and asked to stop.
+  virtual void stop_running() noexcept { stop_.request_stop(); }
+
   void unblock() noexcept;
+  // Whoever gets true runs or drops the job; the others leave it alone.
+  [[nodiscard]] bool claim() noexcept;
+  void cancel() noexcept;  // by the claimer
+  // By the claimer, when the outcome is there: tells the waiter, and gives the queue's reference
+  // up.
+  void finish() noexcept;
 
   std::stop_source stop_{std::nostopstate};  // has a state when the callable wants a token
 
  private:
   static void called(job& self, job_fate fate) noexcept;
-  // Whoever gets true runs or drops the job; the others leave it alone.
-  [[nodiscard]] bool claim() noexcept;
   [[nodiscard]] bool claim_if_ready() noexcept;
-  void cancel() noexcept;  // by the claimer
   bool run_here() noexcept;
 
   crew* crew_;  // may be gone, with its pool, when the job is done

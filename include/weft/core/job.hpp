@@ -25,6 +25,36 @@ struct queued_job : job {
   atomic<queued_job*> next{nullptr};
 };
 
+// Jobs in a row, for an owner that locks.
+class job_list {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  void push_back(queued_job& job) noexcept {
+    job.next.store(nullptr, std::memory_order_relaxed);  // here and below: the owner's lock orders
+    if (first_ == nullptr) {
+      first_ = &job;
+    } else {
+      last_->next.store(&job, std::memory_order_relaxed);
+    }
+    last_ = &job;
+  }
+  // Null when there is none.
+  [[nodiscard]] queued_job* pop_front() noexcept {
+    queued_job* const job = first_;
+    if (job != nullptr) first_ = job->next.load(std::memory_order_relaxed);
+    return job;
+  }
+  [[nodiscard]] job_list take_all() noexcept {
+    const job_list all = *this;
+    first_ = nullptr;
+    return all;
+  }
+
+ private:
+  queued_job* first_ = nullptr;
+  queued_job* last_ = nullptr;  // undefined when empty
+};
+
 // What a deque slot holds: the job, and whether thieves may take it in batches. The mark sits in
 // the pointer because a thief must know before it owns the job, when it may not look inside.
 class job_ref {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -55,6 +56,34 @@ class limiter {
   // gives one back.
   void acquire(std::function<void(permit)> callback);
 
+  // Somebody who waits for a permit in another way; lives in a waiting frame. Is granted one once.
+  class request {
+   public:
+    // On the thread that gives one back. *this may go as soon as it wants.
+    virtual void grant(permit p) noexcept = 0;
+
+   protected:
+    request() = default;
+    ~request() = default;
+
+   private:
+    friend class limiter;
+    enum class phase : std::uint8_t { fresh, queued, granted, withdrawn };
+    // Guarded by the limiter's mutex.
+    request* next = nullptr;
+    request* previous = nullptr;
+    phase at = phase::fresh;
+  };
+  enum class claim : std::uint8_t { taken, queued, withdrawn };
+  // Takes a permit, which the caller must wrap(), or queues: then grant() will be called, unless
+  // withdraw() comes first.
+  [[nodiscard]] claim take_or_queue(request& r) noexcept;
+  // True when the request was in the queue, and is not any more. One that is not queued yet will
+  // never be: take_or_queue() says so.
+  [[nodiscard]] bool withdraw(request& r) noexcept;
+  // After take_or_queue() has said taken.
+  [[nodiscard]] permit wrap() noexcept { return permit(*this); }
+
   // Takes effect at once upwards, and downwards as permits come back. 0 stops everything.
   void set_limit(std::size_t limit) noexcept;
 
@@ -63,20 +92,12 @@ class limiter {
   [[nodiscard]] std::size_t waiting() const noexcept;
 
  private:
-  // Somebody in the queue; lives in a waiting frame or on the heap.
-  struct request {
-    virtual void grant(permit p) noexcept = 0;
-    request* next = nullptr;
-
-   protected:
-    ~request() = default;
-  };
   struct blocked_request;
   struct callback_request;
 
   void release() noexcept;
-  // Takes a permit, or queues.
-  [[nodiscard]] bool take_or_queue(request& r) noexcept;
+  // With mutex_ held.
+  void unlink(request& r) noexcept;
   // With mutex_ held: the requests that may go on now, out of the queue and counted.
   request* take_ready() noexcept;
   // Without it: grants run user code, which may give permits back at once.

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <exception>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include <weft/core/future.hpp>
+#include <weft/core/pool.hpp>
+#include <weft/coro/task.hpp>
+
+namespace weft {
+
+namespace coro {
+
+// The outcome of a chain, as a future: the job that starts it, its owner and its result in one.
+template <class T>
+class chain_future final : public detail::future_state<T>,
+                           public chain_owner,
+                           public detail::job_memory {
+ public:
+  chain_future(detail::crew& c, lane& home, task<T> t, std::string name)
+      : detail::future_state<T>(c, detail::future_state_base::phase::blocked),
+        home_(home),
+        task_(std::move(t)),
+        name_(std::move(name)) {
+    this->call = &called;
+  }
+
+ private:
+  static void called(detail::job& self, detail::job_fate fate) noexcept {
+    auto& me = static_cast<chain_future&>(self);
+    if (!me.claim()) return me.release();  // somebody has asked it to stop before it began
+    if (fate == detail::job_fate::drop) {
+      me.cancel();
+      return me.release();
+    }
+    auto& first = me.task_.promise("spawn");
+    first.start_chain(me, me.home_);
+    {
+      const std::lock_guard lock(me.mutex_);
+      me.first_ = &first;
+      if (me.asked_to_stop_) stop_chain(first);  // it does not wait yet
+    }
+    first.run();
+  }
+
+  void ended(promise_base& /*first*/) noexcept override {
+    {
+      const std::lock_guard lock(mutex_);
+      first_ = nullptr;
+    }
+    auto& promise = task_.promise("spawn");
+    this->result_.fill([&]() -> T { return promise.take(); });
+    task_ = {};  // what it holds is released before anybody learns that it is done
+    this->finish();
+  }
+  [[nodiscard]] std::stop_token stop_token() noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (!this->stop_.stop_possible()) {
+      this->stop_ = std::stop_source();
+      if (asked_to_stop_) this->stop_.request_stop();
+    }
+    return this->stop_.get_token();
+  }
+  [[nodiscard]] std::string_view name() const noexcept override { return name_; }
+
+  void stop_running() noexcept override {
+    detail::job_list released;
+    std::stop_source source(std::nostopstate);
+    {
+      const std::lock_guard lock(mutex_);
+      asked_to_stop_ = true;
+      if (first_ != nullptr) first_->waiting().stop(released);
+      source = this->stop_;
+    }
+    source.request_stop();
+    post_all(released);
+  }
+  void produce() noexcept override {}
+  void abandon() noexcept override { task_ = {}; }
+
+  lane& home_;
+  task<T> task_;
+  const std::string name_;
+  std::mutex mutex_;               // keeps the chain alive for whoever asks it to stop
+  promise_base* first_ = nullptr;  // guarded by mutex_; null before the start and after the end
+  bool asked_to_stop_ = false;     // guarded by mutex_
+};
+
+}  // namespace coro
+
+// Starts a task as a job of the pool; the future gets its result. request_stop() of the future asks
+// the task to stop, and drops it when it has not begun.
+// Errors: pool_stopped; queue_full.
+template <class T>
+future<T> spawn(pool& p, task<T> t, std::string name = {}) {
+  static_cast<void>(t.promise("spawn"));
+  detail::crew& c = detail::crew_of(p);
+  auto* job = new coro::chain_future<T>(c, lane_of(p), std::move(t), std::move(name));
+  future<T> result = adopt_state<T>(job);
+  try {
+    detail::submit_job(c, *job, "spawn");
+  } catch (...) {
+    job->release();  // the queue's
+    throw;
+  }
+  return result;
+}
+
+}  // namespace weft
