@@ -100,6 +100,7 @@ crew::crew(pool_options options, pool& owner)
       fenced_(!options_.asymmetric_fences || !asymmetric_fences_work()),
       process_(watch_forks()),
       sleep_(options_.workers, fenced_) {
+  wanted_.store(options_.workers, std::memory_order_relaxed);  // nobody else is there yet
   CPU_ZERO(&allowed_cpus_);
   ::sched_getaffinity(0, sizeof(allowed_cpus_), &allowed_cpus_);
   workers_.reserve(options_.max_workers);
@@ -198,16 +199,44 @@ void crew::resize(unsigned workers) {
   require_open("pool::resize");
   require_range("pool::resize: the number of workers", workers, 1, options_.max_workers,
                 "max_workers is fixed when the pool is made");
-  // Not a plain lock: shutdown() holds it until the last job is done, and this may be that job.
-  std::unique_lock lock(change_, std::try_to_lock);
+  std::unique_lock<std::mutex> lock;
+  if (!lock_change(lock)) throw_stopped("pool::resize");
+  start_workers(workers);
+  wanted_.store(workers, std::memory_order_relaxed);
+  sleep_.set_seats(std::min(workers + blocked_, options_.max_workers));
+}
+
+bool crew::lock_change(std::unique_lock<std::mutex>& lock) const noexcept {
+  lock = std::unique_lock(change_, std::try_to_lock);
   while (!lock.owns_lock()) {
-    require_open("pool::resize");
+    if (!is_open()) return false;
     ::sched_yield();
     static_cast<void>(lock.try_lock());
   }
-  if (ended_) throw_stopped("pool::resize");
-  start_workers(workers);
-  sleep_.set_seats(workers);
+  return !ended_;
+}
+
+bool crew::add_seat_for_blocked() noexcept {
+  if (is_deterministic()) return false;
+  std::unique_lock<std::mutex> lock;
+  if (!lock_change(lock)) return false;
+  const unsigned seats = wanted_workers() + blocked_ + 1;
+  if (seats > options_.max_workers) return false;
+  try {
+    start_workers(seats);
+  } catch (const std::exception&) {
+    return false;  // the others go on without it
+  }
+  ++blocked_;
+  sleep_.set_seats(seats);
+  return true;
+}
+
+void crew::remove_seat_for_blocked() noexcept {
+  std::unique_lock<std::mutex> lock;
+  if (!lock_change(lock)) return;  // the seat goes with the pool
+  --blocked_;
+  sleep_.set_seats(std::min(wanted_workers() + blocked_, options_.max_workers));
 }
 
 void crew::shutdown(shutdown_mode mode) {

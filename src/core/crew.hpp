@@ -43,6 +43,13 @@ class crew final : public lane {
     return service_order::newest_first;
   }
   void resize(unsigned workers);
+  [[nodiscard]] unsigned wanted_workers() const noexcept {
+    return wanted_.load(std::memory_order_relaxed);  // a figure for people
+  }
+  // A job is about to sleep in a call: one more may run meanwhile. False when that cannot be had:
+  // at max_workers, without another thread, or when the pool ends.
+  [[nodiscard]] bool add_seat_for_blocked() noexcept;
+  void remove_seat_for_blocked() noexcept;
   void shutdown(shutdown_mode mode);
   void require_open(const char* name) const;
   // seq_cst against shutdown(), which closes and then looks at the seats (sleep.md, "The end").
@@ -106,7 +113,13 @@ class crew final : public lane {
   atomic<unsigned> started_{0};                   // workers whose threads exist; publishes workers_
   std::vector<pthread_t> threads_;                // guarded by change_
 
+  // False when the pool has ended or is about to: shutdown() holds the lock until the last job is
+  // done, and the caller may be that job.
+  [[nodiscard]] bool lock_change(std::unique_lock<std::mutex>& lock) const noexcept;
+
   mutable std::mutex change_;       // resize and shutdown, one at a time
+  atomic<unsigned> wanted_{0};      // seats without those for blocked jobs; guarded by change_
+  unsigned blocked_ = 0;            // seats added for them; guarded by change_
   bool ended_ = false;              // guarded by change_
   atomic<bool> closed_{false};      // written by shutdown(), see is_open()
   atomic<bool> cancelling_{false};  // written by shutdown(cancel)

@@ -13,7 +13,7 @@ pool::~pool() {
 }
 
 void pool::resize(unsigned workers) { crew_->resize(workers); }
-unsigned pool::workers() const noexcept { return crew_->beds().seats(); }
+unsigned pool::workers() const noexcept { return crew_->wanted_workers(); }
 unsigned pool::max_workers() const noexcept { return crew_->max_workers(); }
 void pool::shutdown(shutdown_mode mode) { crew_->shutdown(mode); }
 pool_stats pool::stats() const { return crew_->stats(); }
@@ -60,6 +60,9 @@ std::stop_token stop_token_of(crew& c) noexcept { return c.stop_token(); }
 void report_unhandled(crew& c, std::exception_ptr error) noexcept {
   c.report_unhandled(std::move(error));
 }
+
+bool add_seat_for_blocked(crew& c) noexcept { return c.add_seat_for_blocked(); }
+void remove_seat_for_blocked(crew& c) noexcept { c.remove_seat_for_blocked(); }
 
 bool is_deterministic(const crew& c) noexcept { return c.is_deterministic(); }
 std::uint32_t made_in_generation(const crew& c) noexcept { return c.made_in_generation(); }

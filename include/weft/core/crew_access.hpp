@@ -55,6 +55,10 @@ void require_open(crew& c, const char* name);
 // False after shutdown(). A seat borrowed before this said true is one that shutdown() waits for.
 [[nodiscard]] bool is_open(const crew& c) noexcept;
 
+// A job sleeps in a call, so another may run: false when that cannot be had. See blocking().
+[[nodiscard]] bool add_seat_for_blocked(crew& c) noexcept;
+void remove_seat_for_blocked(crew& c) noexcept;
+
 [[nodiscard]] bool is_deterministic(const crew& c) noexcept;
 // Counts the forks of this process; and the count at which the crew was made.
 [[nodiscard]] std::uint32_t process_generation() noexcept;

@@ -84,6 +84,10 @@ class future_state_base : public queued_job {
   // Whoever gets true runs or drops the job; the others leave it alone.
   [[nodiscard]] bool claim() noexcept;
   void cancel() noexcept;  // by the claimer
+  // The future was dropped: nobody will ask for the outcome.
+  [[nodiscard]] bool is_unobserved() const noexcept {
+    return references_.load(std::memory_order_acquire) == 1;  // with release()
+  }
   // By the claimer, when the outcome is there: tells the waiter, and gives the queue's reference
   // up.
   void finish() noexcept;

@@ -104,7 +104,8 @@ class promise_base : public detail::queued_job {
 
 // What this thread is about to resume, and on whose behalf it runs.
 struct running {
-  promise_base* chain = nullptr;
+  // Written by this thread alone. Read by a monitor, too, which does not follow it: relaxed.
+  atomic<promise_base*> chain{nullptr};
   promise_base* next = nullptr;
 
   static constinit thread_local running here __attribute__((tls_model("initial-exec")));
@@ -116,7 +117,7 @@ inline void go_on(promise_base& from, promise_base& to) noexcept {
   running& here = running::here;
   // Else somebody has resumed `from` by its handle, outside any loop or in the middle of another
   // chain, which must not have to wait for it.
-  if (here.chain == &from.first()) [[likely]] {
+  if (here.chain.load(std::memory_order_relaxed) == &from.first()) [[likely]] {
     here.next = &to;
   } else {
     to.run();
@@ -124,13 +125,15 @@ inline void go_on(promise_base& from, promise_base& to) noexcept {
 }
 
 inline void promise_base::run() noexcept {
-  const running outer = std::exchange(running::here, running{});
   running& here = running::here;
+  promise_base* const outer_chain = here.chain.load(std::memory_order_relaxed);
+  promise_base* const outer_next = std::exchange(here.next, nullptr);
   for (promise_base* p = this; p != nullptr; p = std::exchange(here.next, nullptr)) {
-    here.chain = p->first_;
+    here.chain.store(p->first_, std::memory_order_relaxed);
     p->handle().resume();
   }
-  here = outer;
+  here.chain.store(outer_chain, std::memory_order_relaxed);
+  here.next = outer_next;
 }
 
 inline void promise_base::end() noexcept {

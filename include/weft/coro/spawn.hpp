@@ -16,9 +16,7 @@ namespace coro {
 
 // The outcome of a chain, as a future: the job that starts it, its owner and its result in one.
 template <class T>
-class chain_future final : public detail::future_state<T>,
-                           public chain_owner,
-                           public detail::job_memory {
+class chain_future : public detail::future_state<T>, public chain_owner, public detail::job_memory {
  public:
   chain_future(detail::crew& c, lane& home, task<T> t, std::string name)
       : detail::future_state<T>(c, detail::future_state_base::phase::blocked),
@@ -26,6 +24,23 @@ class chain_future final : public detail::future_state<T>,
         task_(std::move(t)),
         name_(std::move(name)) {
     this->call = &called;
+  }
+
+ protected:
+  // Runs the first stretch. Afterwards *this may be gone.
+  virtual void run_first(promise_base& first) noexcept { first.run(); }
+  // The outcome is there, or there will be none because it never began; nobody knows yet.
+  virtual void leaving() noexcept {}
+
+  [[nodiscard]] std::string_view name() const noexcept final { return name_; }
+  // A constant; null while it runs, is queued, or has not begun.
+  [[nodiscard]] const char* waits_for() noexcept {
+    const std::lock_guard lock(mutex_);
+    return first_ != nullptr ? first_->waiting().what() : nullptr;
+  }
+  [[nodiscard]] bool is_chain(const promise_base* first) noexcept {
+    const std::lock_guard lock(mutex_);
+    return first_ != nullptr && first_ == first;
   }
 
  private:
@@ -43,7 +58,7 @@ class chain_future final : public detail::future_state<T>,
       me.first_ = &first;
       if (me.asked_to_stop_) stop_chain(first);  // it does not wait yet
     }
-    first.run();
+    me.run_first(first);
   }
 
   void ended(promise_base& /*first*/) noexcept override {
@@ -54,6 +69,7 @@ class chain_future final : public detail::future_state<T>,
     auto& promise = task_.promise("spawn");
     this->result_.fill([&]() -> T { return promise.take(); });
     task_ = {};  // what it holds is released before anybody learns that it is done
+    leaving();
     this->finish();
   }
   [[nodiscard]] std::stop_token stop_token() noexcept override {
@@ -64,8 +80,6 @@ class chain_future final : public detail::future_state<T>,
     }
     return this->stop_.get_token();
   }
-  [[nodiscard]] std::string_view name() const noexcept override { return name_; }
-
   void stop_running() noexcept override {
     detail::job_list released;
     std::stop_source source(std::nostopstate);
@@ -79,7 +93,10 @@ class chain_future final : public detail::future_state<T>,
     post_all(released);
   }
   void produce() noexcept override {}
-  void abandon() noexcept override { task_ = {}; }
+  void abandon() noexcept override {
+    task_ = {};
+    leaving();
+  }
 
   lane& home_;
   task<T> task_;

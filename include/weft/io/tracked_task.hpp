@@ -1,0 +1,116 @@
+#pragma once
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <weft/core/future.hpp>
+#include <weft/core/lane.hpp>
+#include <weft/coro/spawn.hpp>
+#include <weft/io/classifier.hpp>
+
+namespace weft {
+struct spawn_options;
+}
+
+// How the templates of hybrid_scheduler reach the scheduler in src/io.
+namespace weft::io {
+
+class scheduler;
+
+// Where a task begins.
+struct placement {
+  lane_kind kind = lane_kind::cpu;
+  weft::lane* lane = nullptr;
+};
+
+// Throws pool_stopped.
+[[nodiscard]] placement place(scheduler& s, task_kind kind, const spawn_options& options);
+// On an exception, pool_stopped or queue_full, the job was not queued.
+void submit(scheduler& s, detail::queued_job& job, placement where);
+[[nodiscard]] detail::crew& crew_of(scheduler& s) noexcept;
+void report_unhandled(scheduler& s, std::exception_ptr error) noexcept;
+
+// A task that the scheduler knows, from spawn to its end.
+class tracked_task {
+ public:
+  tracked_task(const tracked_task&) = delete;
+  tracked_task& operator=(const tracked_task&) = delete;
+
+  [[nodiscard]] lane_kind lane() const noexcept { return lane_; }
+  [[nodiscard]] virtual std::string_view task_name() const noexcept = 0;
+  [[nodiscard]] virtual const char* task_waits_for() noexcept = 0;
+  [[nodiscard]] virtual bool owns_chain(const coro::promise_base* first) noexcept = 0;
+  [[nodiscard]] virtual detail::future_state_base& state() noexcept = 0;
+
+ protected:
+  tracked_task(scheduler& s, lane_kind lane);
+  ~tracked_task() = default;
+  // At the end, or when it never begins; once.
+  void leave() noexcept;
+  [[nodiscard]] scheduler& home() const noexcept { return scheduler_; }
+
+ private:
+  friend class task_registry;
+  scheduler& scheduler_;
+  const lane_kind lane_;
+  // Guarded by the registry.
+  unsigned shard_ = 0;
+  tracked_task* next_ = nullptr;
+  tracked_task* previous_ = nullptr;
+};
+
+// Measures a stretch of a task for the classifier, if that wants it; may outlive the task.
+class stretch_sample {
+ public:
+  stretch_sample(scheduler& s, std::string_view name, task_kind kind);
+  ~stretch_sample();
+  stretch_sample(const stretch_sample&) = delete;
+  stretch_sample& operator=(const stretch_sample&) = delete;
+
+ private:
+  std::shared_ptr<task_classifier> classifier_;  // null: not this time
+  std::string name_;
+  task_kind kind_ = task_kind::function;
+  std::chrono::steady_clock::time_point wall_;
+  std::chrono::nanoseconds cpu_{};
+};
+
+template <class T>
+class hybrid_job final : public coro::chain_future<T>, public tracked_task {
+ public:
+  hybrid_job(scheduler& s, placement where, task_kind kind, task<T> t, std::string name)
+      : coro::chain_future<T>(crew_of(s), *where.lane, std::move(t), std::move(name)),
+        tracked_task(s, where.kind),
+        kind_(kind) {}
+
+  // It could not be queued.
+  void refused() noexcept {
+    leave();
+    this->release();
+  }
+
+ private:
+  void run_first(coro::promise_base& first) noexcept override {
+    const stretch_sample sample(home(), this->name(), kind_);
+    first.run();
+  }
+  void leaving() noexcept override {
+    if (this->result_.failed() && this->is_unobserved()) {
+      report_unhandled(home(), this->result_.error());
+    }
+    leave();
+  }
+  [[nodiscard]] std::string_view task_name() const noexcept override { return this->name(); }
+  [[nodiscard]] const char* task_waits_for() noexcept override { return this->waits_for(); }
+  [[nodiscard]] bool owns_chain(const coro::promise_base* first) noexcept override {
+    return this->is_chain(first);
+  }
+  [[nodiscard]] detail::future_state_base& state() noexcept override { return *this; }
+
+  const task_kind kind_;
+};
+
+}  // namespace weft::io

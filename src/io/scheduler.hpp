@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include <weft/io/hybrid.hpp>
+
+#include "io/blocked_monitor.hpp"
+#include "io/io_thread.hpp"
+#include "io/task_registry.hpp"
+
+namespace weft::io {
+
+// The three lanes, and every task in them.
+class scheduler {
+ public:
+  explicit scheduler(hybrid_options options);
+  ~scheduler();
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  [[nodiscard]] placement place(task_kind kind, const spawn_options& options);
+  void submit(detail::queued_job& job, placement where);
+  shutdown_report shutdown(shutdown_limits limits);
+  void report_unhandled(std::exception_ptr error) noexcept;
+
+  [[nodiscard]] pool& cpu() noexcept { return *cpu_; }
+  // Something is about to go to the CPU lane.
+  [[nodiscard]] pool& cpu_for_work() noexcept {
+    if (monitor_ != nullptr) monitor_->work_comes();
+    return *cpu_;
+  }
+  [[nodiscard]] io_thread& io() noexcept;  // this one, or the next in turn
+  [[nodiscard]] lane& blocking() noexcept { return blocking_; }
+  [[nodiscard]] bool try_post_blocking(detail::queued_job& job) noexcept {
+    return blocking_.threads.try_post(job);
+  }
+  [[noreturn]] void throw_blocking_full() const;
+  [[nodiscard]] task_registry& tasks() noexcept { return tasks_; }
+  [[nodiscard]] const std::shared_ptr<task_classifier>& classifier() const noexcept {
+    return classifier_;
+  }
+  [[nodiscard]] hybrid_stats stats() const;
+  [[nodiscard]] std::string dump() const;
+
+ private:
+  enum class door : std::uint8_t { open, from_inside, shut };
+
+  // The lane over the threads.
+  struct blocking_threads final : lane {
+    explicit blocking_threads(blocking_lane_options options) : threads(std::move(options)) {}
+    void post(detail::queued_job& job) noexcept override { threads.post(job); }
+    [[nodiscard]] bool is_here() const noexcept override { return threads.is_here(); }
+    blocking_lane threads;
+  };
+
+  [[nodiscard]] lane_kind classify(const task_facts& facts) noexcept;
+  void require_open() const;
+  [[nodiscard]] bool is_inside() const noexcept;
+  void set_door(door d) noexcept;
+
+  const hybrid_options options_;
+  const std::shared_ptr<task_classifier> classifier_;
+  task_registry tasks_;
+  std::unique_ptr<blocked_monitor> monitor_;
+  std::unique_ptr<pool> own_cpu_;
+  pool* cpu_;
+  blocking_threads blocking_;
+  std::vector<std::unique_ptr<io_thread>> io_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  door door_ = door::open;
+  std::size_t next_io_ = 0;
+  bool classifier_failed_ = false;
+};
+
+}  // namespace weft::io

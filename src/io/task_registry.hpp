@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+
+#include <weft/io/tracked_task.hpp>
+
+namespace weft::io {
+
+// Every task that was spawned and has not ended. Shards by thread, so that threads that spawn and
+// end tasks rarely meet.
+class task_registry {
+ public:
+  void enter(tracked_task& t) noexcept;
+  // The task may go when this returns.
+  void leave(tracked_task& t) noexcept;
+
+  // One after another, each kept from ending meanwhile. The visitor must not call enter() or
+  // leave().
+  void visit(const std::function<void(tracked_task&)>& visitor) const;
+  // Asks all of them to stop.
+  void stop_all() const;
+
+  [[nodiscard]] std::size_t live() const noexcept;
+  [[nodiscard]] std::uint64_t entered() const noexcept;  // ever
+  // False when the deadline came first.
+  bool wait_until_empty(std::chrono::steady_clock::time_point deadline) const;
+  void wait_until_empty() const;
+
+ private:
+  struct alignas(64) shard {
+    mutable std::mutex mutex;
+    // Guarded by mutex.
+    tracked_task* first = nullptr;
+    std::uint64_t entered = 0;
+    std::uint64_t left = 0;
+    mutable bool watched = false;  // somebody waits for the end: leave() tells
+  };
+  static constexpr unsigned shard_count = 16;
+  static unsigned shard_of_this_thread() noexcept;
+  static void unlink(shard& s, tracked_task& t) noexcept;
+  void watch() const;
+  [[nodiscard]] bool is_empty() const noexcept { return live() == 0; }
+
+  std::array<shard, shard_count> shards_;
+  mutable std::mutex waiting_mutex_;  // before any shard's
+  mutable std::condition_variable changed_;
+};
+
+}  // namespace weft::io

@@ -1,0 +1,141 @@
+#include <weft/io/hybrid.hpp>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <weft/coro/async_semaphore.hpp>
+#include <weft/coro/timer_queue.hpp>
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using weft::hybrid_scheduler;
+using weft::lane_kind;
+using weft::task;
+
+task<std::string> greet(std::string who) { co_return "hello " + who; }
+
+TEST(HybridScheduler, GivesTheResultsOfTasksAndFunctions) {
+  hybrid_scheduler hs;
+  EXPECT_EQ(hs.spawn(greet("you")).get(), "hello you");
+  EXPECT_EQ(hs.spawn([] { return 7; }).get(), 7);
+  EXPECT_EQ(hs.spawn_blocking([] { return 8; }).get(), 8);
+}
+
+TEST(HybridScheduler, RunsFunctionsInTheCpuLaneAndTasksInTheIoLaneUnlessTold) {
+  hybrid_scheduler hs;
+  const auto in_cpu_lane = [&hs] { return weft::pool::current() == &hs.cpu_pool(); };
+  const auto as_task = [](auto f) -> task<bool> { co_return f(); };
+  EXPECT_TRUE(hs.spawn(in_cpu_lane).get());
+  EXPECT_FALSE(hs.spawn(as_task(in_cpu_lane)).get());
+  EXPECT_TRUE(hs.spawn_cpu(as_task(in_cpu_lane)).get());
+  EXPECT_FALSE(hs.spawn_io(in_cpu_lane).get());
+  EXPECT_FALSE(hs.spawn(in_cpu_lane, {.lane = lane_kind::blocking}).get());
+}
+
+TEST(HybridScheduler, MovesATaskFromLaneToLane) {
+  hybrid_scheduler hs;
+  auto tour = [](hybrid_scheduler& h) -> task<std::string> {
+    const auto here = [&] { return weft::pool::current() == &h.cpu_pool() ? "cpu " : "other "; };
+    std::string lanes = here();
+    co_await h.cpu();
+    lanes += here();
+    co_await h.blocking();
+    lanes += here();
+    co_await h.io();
+    lanes += here();
+    co_return lanes;
+  };
+  EXPECT_EQ(hs.spawn(tour(hs)).get(), "other cpu other other ");
+}
+
+TEST(HybridScheduler, RefusesTasksAfterShutdown) {
+  hybrid_scheduler hs;
+  hs.shutdown();
+  EXPECT_THROW(hs.spawn([] {}), weft::pool_stopped);
+}
+
+TEST(HybridScheduler, ShutdownLetsTasksEndByThemselves) {
+  hybrid_scheduler hs;
+  auto slow = hs.spawn([]() -> task<int> {
+    co_await weft::sleep_for(20ms);
+    co_return 3;
+  }());
+  const auto report = hs.shutdown();
+  EXPECT_FALSE(report.stopped_early);
+  EXPECT_EQ(slow.get(), 3);
+}
+
+TEST(HybridScheduler, ShutdownStopsTasksThatWait) {
+  hybrid_scheduler hs;
+  auto endless = hs.spawn([]() -> task<> { co_await weft::sleep_for(1h); }(), {.name = "endless"});
+  EXPECT_THAT(hs.dump(), HasSubstr("endless"));
+  const auto report = hs.shutdown({.let_run = 0ms});
+  EXPECT_TRUE(report.stopped_early);
+  EXPECT_TRUE(report.unfinished.empty());
+  EXPECT_THROW(endless.get(), weft::cancelled);
+}
+
+TEST(HybridScheduler, ShutdownNamesWhatDidNotStop) {
+  hybrid_scheduler hs;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool released = false;
+  auto deaf = hs.spawn_cpu(
+      [&] {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return released; });
+      },
+      {.name = "deaf"});
+  const auto report = hs.shutdown({.let_run = 0ms, .then_stop = 1ms});
+  ASSERT_EQ(report.unfinished.size(), 1U);
+  EXPECT_EQ(report.unfinished[0].name, "deaf");
+  EXPECT_EQ(report.unfinished[0].lane, lane_kind::cpu);
+  {
+    const std::lock_guard lock(mutex);
+    released = true;
+    changed.notify_all();
+  }
+  deaf.get();
+}
+
+TEST(HybridScheduler, ReportsWhatADroppedTaskThrows) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool reported = false;
+  weft::hybrid_options options;
+  options.on_unhandled = [&](const std::exception_ptr&) {
+    const std::lock_guard lock(mutex);
+    reported = true;
+    changed.notify_all();
+  };
+  hybrid_scheduler hs(options);
+  weft::async_semaphore gate(0);
+  {
+    auto dropped = hs.spawn([](weft::async_semaphore& g) -> task<> {
+      auto permit = co_await g.acquire();
+      throw std::runtime_error("nobody hears this");
+    }(gate));
+  }
+  gate.set_limit(1);
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return reported; });
+}
+
+TEST(HybridScheduler, SaysWhichOptionIsWrong) {
+  try {
+    hybrid_scheduler hs({.io_threads = 0});
+    FAIL();
+  } catch (const std::invalid_argument& e) {
+    EXPECT_THAT(e.what(), HasSubstr("io_threads is 0; give 1 to 64"));
+  }
+}
+
+}  // namespace
