@@ -39,10 +39,10 @@ write_basic_package_version_file(
 install(FILES "${PROJECT_BINARY_DIR}/weftConfig.cmake"
               "${PROJECT_BINARY_DIR}/weftConfigVersion.cmake" DESTINATION ${weft_cmake_dir})
 
-# A static link needs a library before the ones it depends on: the highest layer comes first. The
-# batch runner has a file of its own, since it needs a library that others do not.
+# A static link needs a library before the ones it depends on: the highest layer comes first. Layers
+# that need libraries which others do not have files of their own.
 get_property(weft_libraries GLOBAL PROPERTY WEFT_LIBRARIES)
-list(REMOVE_ITEM weft_libraries weft_batch)
+list(REMOVE_ITEM weft_libraries weft_batch weft_io)
 list(REVERSE weft_libraries)
 list(TRANSFORM weft_libraries PREPEND "-l")
 list(JOIN weft_libraries " " WEFT_PC_LIBS)
@@ -50,8 +50,10 @@ file(RELATIVE_PATH WEFT_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
      "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/weft.pc.in "${PROJECT_BINARY_DIR}/weft.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-if(WEFT_BUILD_BATCH)
-  configure_file(cmake/weft-batch.pc.in "${PROJECT_BINARY_DIR}/weft-batch.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/weft-batch.pc"
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-endif()
+foreach(layer IN ITEMS batch io)
+  if(TARGET weft_${layer})
+    configure_file(cmake/weft-${layer}.pc.in "${PROJECT_BINARY_DIR}/weft-${layer}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/weft-${layer}.pc"
+            DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endif()
+endforeach()

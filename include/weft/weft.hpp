@@ -7,6 +7,7 @@
 #include <weft/adapt/machine_health.hpp>
 #include <weft/adapt/policy/health_zones.hpp>
 #include <weft/adapt/simulate.hpp>
+#include <weft/core/blocking.hpp>
 #include <weft/core/join.hpp>
 #include <weft/core/limiter.hpp>
 #include <weft/core/parallel/find.hpp>
@@ -20,13 +21,27 @@
 #include <weft/core/pool.hpp>
 #include <weft/core/task_group.hpp>
 #include <weft/core/when.hpp>
+#include <weft/coro/async_semaphore.hpp>
+#include <weft/coro/await_future.hpp>
+#include <weft/coro/channel.hpp>
+#include <weft/coro/schedule_on.hpp>
+#include <weft/coro/spawn.hpp>
+#include <weft/coro/sync_wait.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/coro/this_task.hpp>
+#include <weft/coro/timer_queue.hpp>
+#include <weft/coro/when.hpp>
 #include <weft/exec/completion.hpp>
 #include <weft/exec/executor.hpp>
 #include <weft/process/supervisor.hpp>
 #include <weft/telemetry/trace_writer.hpp>
 #include <weft/version.hpp>
 
-// Weft can be installed without the batch runner.
+// Weft can be installed without the hybrid scheduler and the batch runner.
+#if __has_include(<weft/io/hybrid.hpp>)
+#include <weft/io/hybrid.hpp>
+#include <weft/io/learned_classifier.hpp>
+#endif
 #if __has_include(<weft/batch/runner.hpp>)
 #include <weft/batch/plan.hpp>
 #include <weft/batch/runner.hpp>

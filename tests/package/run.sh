@@ -62,6 +62,15 @@ consume_installed() { # NAME PREFIX
   for program in "$work/$name-batch/consumer" "$work/$name-batch-pkg-config"; do
     [[ $(timeout 60 "$program") == "2 passed, 1 failed" ]] || fail "$program ran no plan"
   done
+
+  configure "$name-io" -DCMAKE_PREFIX_PATH="$prefix" -DWEFT_IO=ON
+  quietly cmake --build "$work/$name-io"
+  read -r -a flags <<<"$(pkg-config --cflags --libs weft-io)"
+  quietly g++ -std=c++20 -o "$work/$name-io-pkg-config" "$here/consumer/io.cpp" "${flags[@]}" \
+    "-Wl,-rpath,$prefix/lib"
+  for program in "$work/$name-io/consumer" "$work/$name-io-pkg-config"; do
+    [[ $(timeout 60 "$program") == 42 ]] || fail "$program ran no task"
+  done
   echo "package: $name: find_package, components and pkg-config work"
 }
 

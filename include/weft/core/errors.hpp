@@ -6,12 +6,13 @@
 
 namespace weft {
 
-// The job was dropped before it started, by request_stop() or by shutdown(cancel).
+// The job was dropped before it started, or the task called away from what it waited for, by
+// request_stop() or a shutdown.
 // Holds no text of its own: it is made where a failing allocation could not be reported.
 class cancelled : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override {
-    return "weft: the job was cancelled before it started";
+    return "weft: the job was asked to stop";
   }
 };
 
