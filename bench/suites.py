@@ -4,7 +4,9 @@ import os
 from dataclasses import dataclass
 
 LIBRARIES = ["serial", "weft", "tbb", "stdpar", "openmp", "gnu", "rayon", "threads",
-             "bare", "parallel", "xargs", "make", "ninja", "ctest"]
+             "bare", "parallel", "xargs", "make", "ninja", "ctest", "asio", "tokio", "go", "epoll", "uring", "floor"]
+# One program each for all problems, with the problem as its first argument.
+ONE_PROGRAM = {"rayon", "tokio", "go"}
 USABLE = len(os.sched_getaffinity(0))
 
 
@@ -14,7 +16,8 @@ class Work:
     title: str
     libs: tuple = ("serial", "weft", "tbb", "openmp", "rayon")
     threads: tuple = tuple(sorted({1, 2, USABLE}))
-    # Where the programs are: bin/<program>_<lib>, or for Rayon `bin/rayon <program>`. By default the work's name.
+    # Where the programs are: bin/<program>_<lib>, or for Rayon and others `bin/rayon <program>`. By default the work's
+    # name.
     # Several programs share one table, a column each. A program `<name>.py` is in bench/ and measures programs that
     # exist; its first argument is the library.
     program: str = ""
@@ -23,13 +26,14 @@ class Work:
     instance: str = ""
     # Several instances share one table, a line each, as works `<name>_<instance>`.
     instances: tuple = ()
-    # (program, suffix of the work): more strategies in the same table, lib `threads`, work `<name>_<suffix>`.
+    # (program, lib, suffix of the work): more strategies in the same table, as works `<name>_<suffix>`.
     variants: tuple = ()
-    # Metric that is compared with serial code.
+    # Metric that is compared with the reference.
     key: str = "time"
     # The line that the others are compared with, by its library or instance.
     reference: str = "serial"
-    # The last column, where there is that line: "serial / time" is a speed-up, "time / serial" a price.
+    # The last column, where there is that line: "serial / time" is a speed-up; one that begins with `key`, such
+    # as "time / serial", a price.
     ratio: str = "serial / time"
     # Programs that only wait may run at the same time.
     concurrent: bool = False
@@ -42,7 +46,7 @@ class Work:
 
 
 # Everything else is better when it is less.
-MORE_IS_BETTER = {"rate", "utilisation", "share"}
+MORE_IS_BETTER = {"rate", "utilisation", "share", "served"}
 # Properties of the measurement or of another column: nobody wins by them.
 NEVER_BEST = {"timer", "join", "workers", "bound"}
 
@@ -75,7 +79,7 @@ CORE = [
          libs=FORKING, threads=(64,), fixed_threads=True),
     Work("imbalance", "parts of 100, 100, 200, 350 ms, quick: a tenth, in jobs of 100 us",
          libs=("serial", *FORKING, "threads"), threads=(USABLE,),
-         variants=(("imbalance_central", "central"), ("imbalance_static", "static"), ("imbalance_sharing", "sharing")),
+         variants=tuple((f"imbalance_{strategy}", "threads", strategy) for strategy in ("central", "static", "sharing")),
          note="central: one queue under a mutex; static: parts dealt out once; sharing: the busy push to the idle;\n"
               "threads: a thread per job. No strategy can be faster than serial / threads."),
     Work("scaling", "fib and uts, from one thread to twice the cores", libs=("weft", "tbb", "rayon"),
@@ -125,7 +129,7 @@ def mapped(instance):
     """A work of the suite `executor`: items of that cost, so many, through an ordered map."""
     item, count = instance.split(",")
     return Work(f"map_{item}_{count}", f"an ordered map over {count} items of {item}", program="executor_map",
-                libs=("serial", "weft", "tbb", "threads"), variants=(("executor_map_async", "async"),),
+                libs=("serial", "weft", "tbb", "threads"), variants=(("executor_map_async", "threads", "async"),),
                 threads=(USABLE,), instance=instance,
                 note="threads: a queue under a mutex, packaged tasks and futures; async: std::async, a thread per item;\n"
                      "everybody reads 16 items a thread ahead. From 1,000 items on, quick has a tenth.")
@@ -169,6 +173,48 @@ BATCH = [
          libs=("weft",), threads=(2,), program="batch_profiling", repetitions_max=3, repetitions_quick=2),
 ]
 
-SUITES = {"core": CORE, "parallel": PARALLEL, "executor": EXECUTOR, "batch": BATCH}
+
+
+def hybrid(name, title, libs, key="time", reference="asio", **more):
+    """A work of the suite `hybrid`: the program is in hybrid/<name>; the last column is a ratio of `key`."""
+    return Work(name, title, libs=libs, program=f"hybrid_{name}", key=key, reference=reference,
+                ratio=f"{key} / {reference}", **{"threads": (2,), **more})
+
+
+HYBRID = [
+    hybrid("mix", "echo, 6,400 requests/s on 32 connections, while 64 tasks of 1 ms are always in flight; 4 s, quick: 1 s",
+           libs=(), key="p99", reference="asio_low", repetitions_max=5, repetitions_quick=3,
+           variants=tuple((f"hybrid_mix_{setup}", "asio", f"asio_{setup}")
+                          for setup in ("separate", "low", "nice", "shared")),
+           note="asio_separate: a thread for I/O and a pool of 2; low, nice: the pool's threads in SCHED_IDLE, with\n"
+                "niceness 19; shared: one context for all. p50, p99: from sending to the reply; due_p99: from when the\n"
+                "request was due; served: of those offered; rate: of the tasks that compute."),
+    hybrid("spawn_join", "1,000 empty instances started and joined from inside; per instance",
+           libs=("asio", "tokio", "go", "tbb"),
+           note="tbb: tasks of a task_group; asio: co_spawn and a count; go: a WaitGroup."),
+    hybrid("yield", "a coroutine yields, alone on one worker", libs=("asio", "tokio", "go", "floor"), threads=(1,),
+           fixed_threads=True, note="floor: a coroutine in a std::deque, no library."),
+    hybrid("hop", "two coroutines pass a number to and fro through channels, on a pool of 2; per message",
+           libs=("asio", "tokio", "go"), fixed_threads=True,
+           note="A library may keep both on one worker, and is quick when it does."),
+    hybrid("echo", "1,000 connections x 100 requests of 64 bytes, quick: 30; both ends in one process",
+           libs=("asio", "tokio", "go", "epoll", "uring"), key="rate", reference="epoll",
+           note="epoll, uring: coroutines straight on them, a loop for each thread. asio: a context for each thread."),
+    hybrid("timers", "100,000 coroutines sleep for 10 ms", libs=("asio", "tokio", "go"),
+           note="late: when a coroutine goes on, after the 10 ms. asio: a context for each thread."),
+    hybrid("injector", "a task from outside while tasks of 100 us on every worker respawn themselves, 1,000 probes, quick: 300",
+           libs=("asio", "tbb"), key="p99",
+           note="beyond_task: p99 without the one task that has to end first. 250,000: had not started by then; after four\n"
+                "of these a process gives up."),
+    hybrid("suspended", "1,000,000 coroutines wait for one event, quick: 200,000", key="memory", reference="floor",
+           libs=("asio", "tokio", "go", "floor"), repetitions_max=3,
+           note="memory: resident, for each; wake: from the event until the last has ended. floor: one thread, a list."),
+    hybrid("busy", "1,000 instances of 1 ms of computing, quick: 200; CPU time / (threads x wall time)", reference="tbb",
+           libs=("asio", "tokio", "go", "tbb"),
+           note="A library that searches for work in a loop counts as busy: see time, too. Go's compiler is another:\n"
+                "its time is not comparable."),
+]
+
+SUITES = {"core": CORE, "parallel": PARALLEL, "executor": EXECUTOR, "batch": BATCH, "hybrid": HYBRID}
 # Without --quick and --repetitions.
-REPETITIONS = {"core": 7, "parallel": 9, "executor": 7, "batch": 5}
+REPETITIONS = {"core": 7, "parallel": 9, "executor": 7, "batch": 5, "hybrid": 7}
