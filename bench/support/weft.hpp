@@ -33,6 +33,8 @@ class weft_runtime {
     pool_.spawn(f);
   }
 
+  [[nodiscard]] weft::pool& pool() noexcept { return pool_; }
+
  private:
   static weft::pool_options options_for(int threads, std::size_t stack_bytes) {
     weft::pool_options options;
