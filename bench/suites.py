@@ -184,10 +184,11 @@ def hybrid(name, title, libs, key="time", reference="asio", **more):
 HYBRID = [
     hybrid("mix", "echo, 6,400 requests/s on 32 connections, while 64 tasks of 1 ms are always in flight; 4 s, quick: 1 s",
            libs=(), key="p99", reference="asio_low", repetitions_max=5, repetitions_quick=3,
-           variants=tuple((f"hybrid_mix_{setup}", "asio", f"asio_{setup}")
-                          for setup in ("separate", "low", "nice", "shared")),
-           note="asio_separate: a thread for I/O and a pool of 2; low, nice: the pool's threads in SCHED_IDLE, with\n"
-                "niceness 19; shared: one context for all. p50, p99: from sending to the reply; due_p99: from when the\n"
+           variants=tuple((f"hybrid_mix_{setup}", lib, f"{lib}_{setup}")
+                          for lib, setups in (("asio", ("separate", "low", "nice", "shared")),
+                                              ("tokio", ("separate", "nice"))) for setup in setups),
+           note="separate: a thread for I/O and a pool of 2, for tokio Rayon's; low, nice: the pool's threads in SCHED_IDLE,\n"
+                "with niceness 19; shared: one context for all. p50, p99: from sending to the reply; due_p99: from when the\n"
                 "request was due; served: of those offered; rate: of the tasks that compute."),
     hybrid("spawn_join", "1,000 empty instances started and joined from inside; per instance",
            libs=("weft", "asio", "tokio", "go", "tbb"),

@@ -4,6 +4,7 @@
 mod busy;
 mod echo;
 mod hop;
+mod mix;
 mod spawn_join;
 mod support;
 mod suspended;
@@ -16,6 +17,8 @@ fn main() {
         "hybrid_busy" => busy::measure(&options),
         "hybrid_echo" => echo::measure(&options),
         "hybrid_hop" => hop::measure(&options),
+        "hybrid_mix_nice" => mix::measure(&options, mix::be_nice),
+        "hybrid_mix_separate" => mix::measure(&options, || ()),
         "hybrid_spawn_join" => spawn_join::measure(&options),
         "hybrid_suspended" => suspended::measure(&options),
         "hybrid_timers" => timers::measure(&options),
