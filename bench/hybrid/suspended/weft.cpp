@@ -9,18 +9,21 @@
 
 namespace {
 
-// A channel that nobody sends to: closing it is the event.
-using event = weft::channel<char>;
+struct event {
+  explicit event(std::size_t waiters) : not_waiting_yet(static_cast<long>(waiters)) {}
+  weft::channel<char> happened{0};  // Nobody sends: closing it is the event.
+  bench::countdown not_waiting_yet;
+};
 
-weft::task<> wait_for(event& happened, bench::countdown& waiting) {
-  waiting.arrive();
-  co_await happened.receive();
+weft::task<> wait_for(event& e) {
+  e.not_waiting_yet.arrive();
+  co_await e.happened.receive();
 }
 
-weft::task<> wait_in_all(std::size_t count, event& happened, bench::countdown& waiting) {
+weft::task<> wait_in_all(event& e, std::size_t count) {
   std::vector<weft::task<>> waiters;
   waiters.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) waiters.push_back(wait_for(happened, waiting));
+  for (std::size_t i = 0; i < count; ++i) waiters.push_back(wait_for(e));
   co_await weft::when_all(std::move(waiters));
 }
 
@@ -29,17 +32,16 @@ weft::task<> wait_in_all(std::size_t count, event& happened, bench::countdown& w
 int main(int argc, char** argv) {
   const auto options = bench::parse(argc, argv);
   bench::weft_runtime runtime(options.threads);
-  event happened(0);
+  event e(hybrid_suspended::tasks(options));
   weft::future<void> all;
   hybrid_suspended::measure(
       options,
       [&](std::size_t count) {
-        bench::countdown waiting(static_cast<long>(count));
-        all = weft::spawn(runtime.pool(), wait_in_all(count, happened, waiting));
-        waiting.wait();
+        all = weft::spawn(runtime.pool(), wait_in_all(e, count));
+        e.not_waiting_yet.wait();
       },
       [&] {
-        happened.close();
+        e.happened.close();
         all.get();
       });
 }
