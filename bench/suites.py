@@ -185,11 +185,12 @@ HYBRID = [
     hybrid("mix", "echo, 6,400 requests/s on 32 connections, while 64 tasks of 1 ms are always in flight; 4 s, quick: 1 s",
            libs=(), key="p99", reference="asio_low", repetitions_max=5, repetitions_quick=3,
            variants=tuple((f"hybrid_mix_{setup}", lib, f"{lib}_{setup}")
-                          for lib, setups in (("asio", ("separate", "low", "nice", "shared")),
+                          for lib, setups in (("weft", ("normal", "low")),
+                                              ("asio", ("separate", "low", "nice", "shared")),
                                               ("tokio", ("separate", "nice"))) for setup in setups),
-           note="separate: a thread for I/O and a pool of 2, for tokio Rayon's; low, nice: the pool's threads in SCHED_IDLE,\n"
-                "with niceness 19; shared: one context for all. p50, p99: from sending to the reply; due_p99: from when the\n"
-                "request was due; served: of those offered; rate: of the tasks that compute."),
+           note="weft: its two classes; separate: a thread for I/O and a pool of 2, for tokio Rayon's; low, nice: the pool's\n"
+                "threads in SCHED_IDLE, with niceness 19; shared: one context for all. p50, p99: from sending to the\n"
+                "reply; due_p99: from when the request was due; served: of those offered; rate: of the tasks that compute."),
     hybrid("spawn_join", "1,000 empty instances started and joined from inside; per instance",
            libs=("weft", "asio", "tokio", "go", "tbb"),
            note="tbb: tasks of a task_group; asio: co_spawn and a count; go: a WaitGroup."),
@@ -199,7 +200,7 @@ HYBRID = [
            libs=("weft", "asio", "tokio", "go"), fixed_threads=True,
            note="A library may keep both on one worker, and is quick when it does."),
     hybrid("echo", "1,000 connections x 100 requests of 64 bytes, quick: 30; both ends in one process",
-           libs=("asio", "tokio", "go", "epoll", "uring"), key="rate", reference="epoll",
+           libs=("weft", "asio", "tokio", "go", "epoll", "uring"), key="rate", reference="epoll",
            note="epoll, uring: coroutines straight on them, a loop for each thread. asio: a context for each thread."),
     hybrid("timers", "100,000 coroutines sleep for 10 ms", libs=("weft", "asio", "tokio", "go"),
            note="late: when a coroutine goes on, after the 10 ms. asio: a context for each thread."),

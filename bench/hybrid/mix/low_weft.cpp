@@ -1,0 +1,7 @@
+// The CPU lane is in the low class.
+
+#include "weft.hpp"
+
+int main(int argc, char** argv) {
+  return hybrid_mix::measure_weft(argc, argv, weft::cpu_class::low);
+}
