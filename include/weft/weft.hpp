@@ -21,6 +21,7 @@
 #include <weft/core/pool.hpp>
 #include <weft/core/task_group.hpp>
 #include <weft/core/when.hpp>
+#include <weft/coro/async_event.hpp>
 #include <weft/coro/async_semaphore.hpp>
 #include <weft/coro/await_future.hpp>
 #include <weft/coro/channel.hpp>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <weft/base/assert.hpp>
 
@@ -93,6 +94,7 @@ job_ref worker::find_job() noexcept {
 }
 
 job_ref worker::take_own() noexcept {
+  if (only_job_ != nullptr) return job_ref::batchable(*std::exchange(only_job_, nullptr));
   deque_owner own(queue_);
   if (oldest_next_) [[unlikely]] {
     oldest_next_ = false;
@@ -191,6 +193,7 @@ void worker::call(job_ref ref) noexcept {
 void worker::execute_nested(job_ref job) noexcept {
   nesting_.store(nesting_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   execute(job);
+  show_only_job();  // what waits below may go on, for who knows how long
   nesting_.store(nesting_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
 }
 
@@ -213,8 +216,28 @@ void worker::push(queued_job& job) noexcept {
 }
 
 void worker::push_last(queued_job& job) noexcept {
+  if (crew_.outside().size() > 0) {
+    count_spawn();
+    return give_back(job);
+  }
+  if (only_job_ == nullptr && !crew_.is_deterministic() && deque_owner(queue_).size() == 0) {
+    count_spawn();
+    only_job_ = &job;
+    return;
+  }
+  show_only_job();
   push(job);
   oldest_next_ = true;
+}
+
+void worker::show_only_job() noexcept {
+  queued_job* const hidden = std::exchange(only_job_, nullptr);
+  if (hidden == nullptr) return;
+  deque_owner own(queue_);
+  if (!own.has_room()) [[unlikely]]
+    return give_back(*hidden);
+  own.push(job_ref::batchable(*hidden));
+  offer_work();
 }
 
 // To the queue that needs no memory.

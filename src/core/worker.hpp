@@ -45,7 +45,10 @@ class worker final : public fork_context, private waiter {
   // Runs a queued job here and now.
   void run_inline(queued_job& job) noexcept;
   // Before the occupant leaves or blocks: what it has not run must be there for others.
-  void publish_all() noexcept { deque_owner(queue_).publish_all(); }
+  void publish_all() noexcept {
+    show_only_job();
+    deque_owner(queue_).publish_all();
+  }
 
   // The occupant comes from outside and leaves again.
   void guest_arrives() noexcept {
@@ -94,6 +97,7 @@ class worker final : public fork_context, private waiter {
   [[gnu::cold]] void give_away() noexcept;
   [[gnu::cold]] void give_back(queued_job& job) noexcept;
 
+  void show_only_job() noexcept;
   void begin_search() noexcept;
   void end_search() noexcept;
   void pause_between_looks(unsigned round) noexcept;
@@ -109,10 +113,13 @@ class worker final : public fork_context, private waiter {
 
   crew& crew_;
   const unsigned index_;
-  bool searching_ = false;       // counted in sleep::word
-  job* entrance_ = nullptr;      // the fork that lent this seat to a thread outside any pool
-  bool oldest_next_ = false;     // something was pushed to go last
-  unsigned since_injector_ = 0;  // jobs since the last look at the injector
+  bool searching_ = false;    // counted in sleep::word
+  job* entrance_ = nullptr;   // the fork that lent this seat to a thread outside any pool
+  bool oldest_next_ = false;  // something was pushed to go last
+  // Pushed to go last when there was nothing else: is next all the same, and needs no deque. Empty
+  // whenever this worker does not come back to find_job() at once.
+  queued_job* only_job_ = nullptr;
+  unsigned since_injector_ = 0;          // jobs since the last look at the injector
   std::int64_t last_injector_look_ = 0;  // steady clock, ns
   std::uint64_t random_state_;
   std::vector<job_ref> drawn_;  // deterministic pool: jobs taken out of the queues, not yet run

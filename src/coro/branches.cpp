@@ -1,34 +1,32 @@
 #include <weft/coro/branches.hpp>
 
-#include <algorithm>
-
 namespace weft::coro {
 
-bool branches::start(promise_base& parent, std::span<promise_base* const> firsts) noexcept {
+bool branches::start(promise_base& parent, chain_starts starts) noexcept {
   task = &parent;
-  firsts_ = firsts;
-  if (firsts.empty()) return false;
-  left_.store(firsts.size(), std::memory_order_relaxed);  // posting publishes it
+  starts_ = starts;
+  const std::size_t count = starts.size();
+  if (count == 0) return false;
+  left_.store(count, std::memory_order_relaxed);  // posting publishes it
   // Before begin(): whoever asks this task to stop asks them, begun or not.
-  for (promise_base* first : firsts) first->start_chain(*this, parent.home());
+  lane& home = parent.home();
+  for (std::size_t i = 0; i < count; ++i) starts[i].start_chain(*this, home);
   if (!parent.waiting().begin(*this)) {
     called_off_ = true;
     return false;
   }
   // The first of them has not begun, so nothing can end before the last line.
-  lane& home = parent.home();
-  const auto others = firsts.subspan(1);
   if (home.order() == service_order::newest_first) {
-    for (auto i = others.rbegin(); i != others.rend(); ++i) home.post(**i);
+    for (std::size_t i = count; --i > 0;) home.post(starts[i]);
   } else {
-    for (promise_base* other : others) home.post(*other);
+    for (std::size_t i = 1; i < count; ++i) home.post(starts[i]);
   }
-  go_on(parent, *firsts.front());
+  go_on(parent, starts[0]);
   return true;
 }
 
 void branches::finish() noexcept {
-  if (!firsts_.empty() && !called_off_) task->waiting().end();
+  if (starts_.size() > 0 && !called_off_) task->waiting().end();
 }
 
 void branches::count_end(promise_base& first) noexcept {
@@ -42,8 +40,9 @@ void branches::count_end(promise_base& first) noexcept {
 }
 
 void branches::stop_branches(detail::job_list& released, const promise_base* except) noexcept {
-  for (promise_base* first : firsts_) {
-    if (first != except) first->waiting().stop(released);
+  for (std::size_t i = 0; i < starts_.size(); ++i) {
+    promise_base& first = starts_[i];
+    if (&first != except) first.waiting().stop(released);
   }
 }
 
@@ -51,9 +50,10 @@ void branches::give_up(detail::job_list& released) noexcept { stop_branches(rele
 
 std::size_t any_branches::winner() const noexcept {
   // relaxed: the end of the last branch has published it.
-  promise_base* const won = winner_.load(std::memory_order_relaxed);
-  const auto all = firsts();
-  return static_cast<std::size_t>(std::ranges::find(all, won) - all.begin());
+  const promise_base* const won = winner_.load(std::memory_order_relaxed);
+  std::size_t index = 0;
+  while (&starts()[index] != won) ++index;
+  return index;
 }
 
 void any_branches::ended(promise_base& first) noexcept {

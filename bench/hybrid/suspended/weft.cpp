@@ -1,6 +1,6 @@
 #include "config.hpp"
 
-#include <weft/coro/channel.hpp>
+#include <weft/coro/async_event.hpp>
 #include <weft/coro/spawn.hpp>
 #include <weft/coro/when.hpp>
 
@@ -11,13 +11,13 @@ namespace {
 
 struct event {
   explicit event(std::size_t waiters) : not_waiting_yet(static_cast<long>(waiters)) {}
-  weft::channel<char> happened{0};  // Nobody sends: closing it is the event.
+  weft::async_event happened;
   bench::countdown not_waiting_yet;
 };
 
 weft::task<> wait_for(event& e) {
   e.not_waiting_yet.arrive();
-  co_await e.happened.receive();
+  co_await e.happened.wait();
 }
 
 weft::task<> wait_in_all(event& e, std::size_t count) {
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
         e.not_waiting_yet.wait();
       },
       [&] {
-        e.happened.close();
+        e.happened.set();
         all.get();
       });
 }

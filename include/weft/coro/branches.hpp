@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <stop_token>
 #include <string_view>
 
@@ -9,6 +8,23 @@
 #include <weft/coro/promise.hpp>
 
 namespace weft::coro {
+
+// The first tasks of several chains, wherever they are kept.
+class chain_starts {
+ public:
+  using get = promise_base& (*)(void* tasks, std::size_t index) noexcept;
+
+  chain_starts() = default;
+  chain_starts(void* tasks, std::size_t count, get at) noexcept
+      : tasks_(tasks), count_(count), at_(at) {}
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  promise_base& operator[](std::size_t index) const noexcept { return at_(tasks_, index); }
+
+ private:
+  void* tasks_ = nullptr;
+  std::size_t count_ = 0;
+  get at_ = nullptr;
+};
 
 // Chains that run side by side while one task waits for all of them to end. It lives in that task's
 // frame, and so do the tasks that start them.
@@ -19,7 +35,7 @@ class branches : public chain_owner, public wait {
   // Starts them in the lane of the task: the first one on this thread, the others there where that
   // lane has room. False when there is nothing to wait for: none at all, or the task was asked to
   // stop, and then none has begun. Otherwise the frame may be gone when this returns.
-  [[nodiscard]] bool start(promise_base& parent, std::span<promise_base* const> firsts) noexcept;
+  [[nodiscard]] bool start(promise_base& parent, chain_starts starts) noexcept;
 
   // After the task has gone on.
   void finish() noexcept;
@@ -30,7 +46,7 @@ class branches : public chain_owner, public wait {
   ~branches() = default;
 
   [[nodiscard]] promise_base& parent() const noexcept { return *task; }
-  [[nodiscard]] std::span<promise_base* const> firsts() const noexcept { return firsts_; }
+  [[nodiscard]] const chain_starts& starts() const noexcept { return starts_; }
   // Asks every branch but one to stop.
   void stop_branches(detail::job_list& released, const promise_base* except = nullptr) noexcept;
 
@@ -41,7 +57,7 @@ class branches : public chain_owner, public wait {
   void give_up(detail::job_list& released) noexcept override;
   [[nodiscard]] std::string_view name() const noexcept override { return parent().owner().name(); }
 
-  std::span<promise_base* const> firsts_;
+  chain_starts starts_;
   bool called_off_ = false;  // written before the first branch begins
   // Branches that have not ended; written by each of them. acq_rel: the last one sees what all did.
   atomic<std::size_t> left_{0};

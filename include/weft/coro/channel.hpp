@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <weft/base/assert.hpp>
 #include <weft/core/errors.hpp>
 #include <weft/coro/task.hpp>
 

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <new>
 #include <stop_token>
 #include <string_view>
 #include <utility>
 
-#include <weft/base/assert.hpp>
 #include <weft/core/job.hpp>
 #include <weft/core/job_memory.hpp>
 #include <weft/core/lane.hpp>
@@ -44,7 +44,7 @@ class chain_owner {
 // compiler turns it into a jump, and g++ 12 does not without optimisation or with sanitizers.)
 class promise_base : public detail::queued_job {
  public:
-  promise_base() noexcept { call = &called; }
+  promise_base() noexcept : first_(nullptr) { call = &called; }
   promise_base(const promise_base&) = delete;
   promise_base& operator=(const promise_base&) = delete;
 
@@ -53,20 +53,20 @@ class promise_base : public detail::queued_job {
   void start_chain(chain_owner& owner, lane& home) noexcept {
     after_ = reinterpret_cast<std::uintptr_t>(&owner) | owner_bit;
     home_ = &home;
-    first_ = this;
+    new (&waiting_) wait_state;
   }
   // This task runs while `parent` waits for it.
   void start_under(promise_base& parent) noexcept {
     after_ = reinterpret_cast<std::uintptr_t>(&parent);
     home_ = parent.home_;
-    first_ = parent.first_;
+    first_ = &parent.first();
   }
-  [[nodiscard]] promise_base& first() const noexcept { return *first_; }
-  [[nodiscard]] chain_owner& owner() const noexcept {
-    return *reinterpret_cast<chain_owner*>(first_->after_ & ~owner_bit);
+  [[nodiscard]] promise_base& first() noexcept { return is_first() ? *this : *first_; }
+  [[nodiscard]] chain_owner& owner() noexcept {
+    return *reinterpret_cast<chain_owner*>(first().after_ & ~owner_bit);
   }
   // Of the chain.
-  [[nodiscard]] wait_state& waiting() const noexcept { return first_->waiting_; }
+  [[nodiscard]] wait_state& waiting() noexcept { return first().waiting_; }
 
   // -- where it goes on ---------------------------------------------------------------------------
   // A task always goes on in the lane it was in, wherever that which it awaited ended.
@@ -96,10 +96,14 @@ class promise_base : public detail::queued_job {
 
   static void called(detail::job& self, detail::job_fate fate) noexcept;
 
+  [[nodiscard]] bool is_first() const noexcept { return (after_ & owner_bit) != 0; }
+
   std::uintptr_t after_ = 0;  // who goes on afterwards: a promise, or the chain's owner
   lane* home_ = nullptr;
-  promise_base* first_ = nullptr;  // of the chain
-  wait_state waiting_;             // used in the first task of a chain
+  union {
+    promise_base* first_;  // of the chain
+    wait_state waiting_;   // in the first task of a chain
+  };
 };
 
 // What this thread is about to resume, and on whose behalf it runs.
@@ -129,7 +133,7 @@ inline void promise_base::run() noexcept {
   promise_base* const outer_chain = here.chain.load(std::memory_order_relaxed);
   promise_base* const outer_next = std::exchange(here.next, nullptr);
   for (promise_base* p = this; p != nullptr; p = std::exchange(here.next, nullptr)) {
-    here.chain.store(p->first_, std::memory_order_relaxed);
+    here.chain.store(&p->first(), std::memory_order_relaxed);
     p->handle().resume();
   }
   here.chain.store(outer_chain, std::memory_order_relaxed);
@@ -137,7 +141,7 @@ inline void promise_base::run() noexcept {
 }
 
 inline void promise_base::end() noexcept {
-  if ((after_ & owner_bit) != 0) return owner().ended(*this);
+  if (is_first()) return owner().ended(*this);
   auto& parent = *reinterpret_cast<promise_base*>(after_);
   if (parent.home_ == home_) {
     go_on(*this, parent);

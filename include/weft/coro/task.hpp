@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <exception>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -132,6 +133,16 @@ class [[nodiscard]] task {
     require_valid(call);
     return frame_.promise();
   }
+  [[nodiscard]] promise_type* promise_if_any() noexcept {
+    return frame_ != nullptr ? &frame_.promise() : nullptr;
+  }
+  // Throws std::logic_error; `call` is the one to blame.
+  void require_valid(const char* call) const {
+    if (frame_ != nullptr) return;
+    throw std::logic_error(std::string("weft: ") + call +
+                           " of a task without a coroutine: it was moved from or awaited before; a "
+                           "task runs once, so make a new one for each run");
+  }
 
  private:
   friend promise_type;
@@ -143,12 +154,6 @@ class [[nodiscard]] task {
   }
   void reset() noexcept {
     if (frame_ != nullptr) std::exchange(frame_, nullptr).destroy();
-  }
-  void require_valid(const char* call) const {
-    if (frame_ != nullptr) return;
-    throw std::logic_error(std::string("weft: ") + call +
-                           " of a task without a coroutine: it was moved from or awaited before; a "
-                           "task runs once, so make a new one for each run");
   }
 
   frame frame_ = nullptr;

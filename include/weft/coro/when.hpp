@@ -3,7 +3,6 @@
 #include <array>
 #include <coroutine>
 #include <cstddef>
-#include <ranges>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -28,17 +27,42 @@ struct first_of {
 
 namespace coro {
 
+template <class T>
+chain_starts starts_of(std::vector<task<T>>& tasks) noexcept {
+  return {&tasks, tasks.size(), [](void* all, std::size_t i) noexcept -> promise_base& {
+            return *(*static_cast<std::vector<task<T>>*>(all))[i].promise_if_any();
+          }};
+}
+
+// The tasks of a tuple, and where their promises are.
+template <class... Ts>
+struct task_tuple {
+  explicit task_tuple(task<Ts>... all) noexcept
+      : tasks(std::move(all)...),
+        promises(
+            std::apply([](auto&... t) { return promise_array{t.promise_if_any()...}; }, tasks)) {}
+
+  using promise_array = std::array<promise_base*, sizeof...(Ts)>;
+  std::tuple<task<Ts>...> tasks;
+  promise_array promises;
+};
+template <class... Ts>
+chain_starts starts_of(task_tuple<Ts...>& tasks) noexcept {
+  return {&tasks, sizeof...(Ts), [](void* all, std::size_t i) noexcept -> promise_base& {
+            return *static_cast<task_tuple<Ts...>*>(all)->promises[i];
+          }};
+}
+
 // Several tasks, their chains and the wait for them: what co_await of when_all and when_any is.
-template <class Branches, class Tasks, class Firsts>
+template <class Branches, class Tasks>
 class branching {
  public:
-  branching(Tasks tasks, Firsts firsts) noexcept
-      : tasks_(std::move(tasks)), firsts_(std::move(firsts)) {}
+  explicit branching(Tasks tasks) noexcept : tasks_(std::move(tasks)) {}
 
   [[nodiscard]] static bool await_ready() noexcept { return false; }
   template <task_promise_type Promise>
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> parent) noexcept {
-    return branches_.start(parent.promise(), firsts_);
+    return branches_.start(parent.promise(), starts_of(tasks_));
   }
 
  protected:
@@ -48,7 +72,6 @@ class branching {
   }
 
   Tasks tasks_;
-  Firsts firsts_;
   Branches branches_;
 };
 
@@ -58,13 +81,9 @@ detail::value_of<T> take_value(task<T>& t) {
 }
 
 template <class... Ts>
-using tuple_branching =
-    branching<all_branches, std::tuple<task<Ts>...>, std::array<promise_base*, sizeof...(Ts)>>;
-
-template <class... Ts>
-class all_of_tuple : public tuple_branching<Ts...> {
+class all_of_tuple : public branching<all_branches, task_tuple<Ts...>> {
  public:
-  using tuple_branching<Ts...>::tuple_branching;
+  using branching<all_branches, task_tuple<Ts...>>::branching;
   auto await_resume() {
     this->finish();
     return std::apply(
@@ -76,12 +95,12 @@ class all_of_tuple : public tuple_branching<Ts...> {
             return std::tuple<detail::value_of<Ts>...>{take_value(t)...};
           }
         },
-        this->tasks_);
+        this->tasks_.tasks);
   }
 };
 
 template <class Branches, class T>
-using vector_branching = branching<Branches, std::vector<task<T>>, std::vector<promise_base*>>;
+using vector_branching = branching<Branches, std::vector<task<T>>>;
 
 template <class T>
 class all_of_vector : public vector_branching<all_branches, T> {
@@ -101,11 +120,9 @@ class all_of_vector : public vector_branching<all_branches, T> {
 };
 
 template <class... Ts>
-class any_of_tuple : public branching<any_branches, std::tuple<task<Ts>...>,
-                                      std::array<promise_base*, sizeof...(Ts)>> {
+class any_of_tuple : public branching<any_branches, task_tuple<Ts...>> {
  public:
-  using branching<any_branches, std::tuple<task<Ts>...>,
-                  std::array<promise_base*, sizeof...(Ts)>>::branching;
+  using branching<any_branches, task_tuple<Ts...>>::branching;
   auto await_resume() {
     this->finish();
     return take(std::index_sequence_for<Ts...>{}, this->branches_.winner());
@@ -121,7 +138,7 @@ class any_of_tuple : public branching<any_branches, std::tuple<task<Ts>...>,
         [](std::tuple<task<Ts>...>& tasks) -> result {
           return result(std::in_place_index<Is>, take_value(std::get<Is>(tasks)));
         }...};
-    return by_index[winner](this->tasks_);
+    return by_index[winner](this->tasks_.tasks);
   }
 };
 
@@ -137,11 +154,8 @@ class any_of_vector : public vector_branching<any_branches, T> {
 };
 
 template <class T>
-std::vector<promise_base*> firsts_of(std::vector<task<T>>& tasks, const char* call) {
-  std::vector<promise_base*> firsts;
-  firsts.reserve(tasks.size());
-  for (auto& t : tasks) firsts.push_back(&t.promise(call));
-  return firsts;
+void require_tasks(const std::vector<task<T>>& tasks, const char* call) {
+  for (const auto& t : tasks) t.require_valid(call);
 }
 
 }  // namespace coro
@@ -153,13 +167,13 @@ std::vector<promise_base*> firsts_of(std::vector<task<T>>& tasks, const char* ca
 template <class... Ts>
   requires(sizeof...(Ts) > 0)
 [[nodiscard]] coro::all_of_tuple<Ts...> when_all(task<Ts>... tasks) {
-  std::array<coro::promise_base*, sizeof...(Ts)> firsts{&tasks.promise("when_all")...};
-  return {std::tuple<task<Ts>...>(std::move(tasks)...), firsts};
+  (tasks.require_valid("when_all"), ...);
+  return coro::all_of_tuple<Ts...>(coro::task_tuple<Ts...>(std::move(tasks)...));
 }
 template <class T>
 [[nodiscard]] coro::all_of_vector<T> when_all(std::vector<task<T>> tasks) {
-  auto firsts = coro::firsts_of(tasks, "when_all");
-  return {std::move(tasks), std::move(firsts)};
+  coro::require_tasks(tasks, "when_all");
+  return coro::all_of_vector<T>(std::move(tasks));
 }
 
 // co_await when_any(a(), b()): as when_all(), but when the first one ends, with a value or an
@@ -169,16 +183,16 @@ template <class T>
 template <class... Ts>
   requires(sizeof...(Ts) > 0)
 [[nodiscard]] coro::any_of_tuple<Ts...> when_any(task<Ts>... tasks) {
-  std::array<coro::promise_base*, sizeof...(Ts)> firsts{&tasks.promise("when_any")...};
-  return {std::tuple<task<Ts>...>(std::move(tasks)...), firsts};
+  (tasks.require_valid("when_any"), ...);
+  return coro::any_of_tuple<Ts...>(coro::task_tuple<Ts...>(std::move(tasks)...));
 }
 template <class T>
 [[nodiscard]] coro::any_of_vector<T> when_any(std::vector<task<T>> tasks) {
   if (tasks.empty()) {
     throw std::invalid_argument("weft: when_any of no tasks would never end; pass at least one");
   }
-  auto firsts = coro::firsts_of(tasks, "when_any");
-  return {std::move(tasks), std::move(firsts)};
+  coro::require_tasks(tasks, "when_any");
+  return coro::any_of_vector<T>(std::move(tasks));
 }
 
 }  // namespace weft
