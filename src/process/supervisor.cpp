@@ -32,6 +32,7 @@
 #include "process/descriptor.hpp"
 #include "process/left_behind.hpp"
 #include "process/pidfd.hpp"
+#include "process/scheduling.hpp"
 #include "process/spawn.hpp"
 
 namespace weft::process {
@@ -100,11 +101,18 @@ class supervisor::loop {
     outcome result;
     completion done;
   };
+  // A command that the loop's thread has to start.
+  struct order {
+    child_id id = 0;
+    command what;
+    limits allowed;
+    completion done;
+  };
   struct stop_request {
     child_id id = 0;
     stop_mode mode = stop_mode::gently;
   };
-  using request = std::variant<arrival, refusal, stop_request>;
+  using request = std::variant<arrival, refusal, order, stop_request>;
 
   struct entry {
     entry(child c, completion d) : what(std::move(c)), done(std::move(d)) {}
@@ -116,13 +124,20 @@ class supervisor::loop {
     std::optional<time_point> deadline;  // as it stands in deadlines_
   };
 
+  [[nodiscard]] request spawn(child_id id, const command& what, const limits& allowed,
+                              completion done);
   void post(request made);
+  [[nodiscard]] bool is_here() const noexcept {
+    return std::this_thread::get_id() == thread_.get_id();
+  }
   void require_owner() const noexcept;
 
   void run() noexcept;
   bool take_requests();
+  void take(request made, moment& at);
   void take(arrival arrived, moment& at);
   void take(refusal refused, moment& at);
+  void take(order ordered, moment& at);
   void take(stop_request asked, moment& at);
   void stop_everything(moment& at);
   std::span<const epoll_event> wait(std::span<epoll_event> room);
@@ -182,10 +197,24 @@ supervisor::loop::~loop() {
 child_id supervisor::loop::start(const command& what, const limits& allowed, completion done) {
   require_owner();
   child_id id = 0;
-  bool closing = false;
   {
     const std::lock_guard lock(mutex_);
     id = ++last_id_;
+  }
+  // A program inherits the class of the thread that starts it.
+  if (!is_here() && is_lowered(standing_of_this_thread(), standing_of_main_thread())) {
+    post(order{id, what, allowed, std::move(done)});
+  } else {
+    post(spawn(id, what, allowed, std::move(done)));
+  }
+  return id;
+}
+
+supervisor::loop::request supervisor::loop::spawn(child_id id, const command& what,
+                                                  const limits& allowed, completion done) {
+  bool closing = false;
+  {
+    const std::lock_guard lock(mutex_);
     closing = closing_;
   }
   const auto started = std::chrono::steady_clock::now();
@@ -202,12 +231,9 @@ child_id supervisor::loop::start(const command& what, const limits& allowed, com
     failed.start_error = process.error;
     failed.problem = std::move(process.problem);
     failed.started = started;
-    post(refusal{std::move(failed), std::move(done)});
-  } else {
-    post(
-        arrival{id, child(std::move(process), std::move(mark), allowed, started), std::move(done)});
+    return refusal{std::move(failed), std::move(done)};
   }
-  return id;
+  return arrival{id, child(std::move(process), std::move(mark), allowed, started), std::move(done)};
 }
 
 void supervisor::loop::post(request made) {
@@ -219,9 +245,7 @@ void supervisor::loop::post(request made) {
   }
   // The loop looks here before it sleeps, so only the first of several has to wake it, and nobody
   // on its own thread.
-  if (is_first && std::this_thread::get_id() != thread_.get_id()) {
-    ::eventfd_write(wake_.get(), 1);
-  }
+  if (is_first && !is_here()) ::eventfd_write(wake_.get(), 1);
 }
 
 void supervisor::loop::require_owner() const noexcept {
@@ -233,6 +257,7 @@ void supervisor::loop::require_owner() const noexcept {
 // --- On the loop's thread ----------------------------------------------------------------------
 
 void supervisor::loop::run() noexcept {
+  raise_this_thread();
   std::array<epoll_event, 64> room{};
   while (take_requests()) {
     const auto events = wait(room);
@@ -253,11 +278,13 @@ bool supervisor::loop::take_requests() {
   }
   if (closing && taken.empty() && entries_.empty()) return false;
   moment at(scratch_);
-  for (request& each : taken) {
-    std::visit([&](auto& made) { take(std::move(made), at); }, each);
-  }
+  for (request& each : taken) take(std::move(each), at);
   if (closing) stop_everything(at);
   return true;
+}
+
+void supervisor::loop::take(request made, moment& at) {
+  std::visit([&](auto& each) { take(std::move(each), at); }, made);
 }
 
 void supervisor::loop::take(arrival arrived, moment& at) {
@@ -276,6 +303,10 @@ void supervisor::loop::take(arrival arrived, moment& at) {
 
 void supervisor::loop::take(refusal refused, moment& /*at*/) {
   refused.done(std::move(refused.result));
+}
+
+void supervisor::loop::take(order ordered, moment& at) {
+  take(spawn(ordered.id, ordered.what, ordered.allowed, std::move(ordered.done)), at);
 }
 
 void supervisor::loop::take(stop_request asked, moment& at) {

@@ -24,13 +24,19 @@ enum class stop_mode : std::uint8_t {
 // killed is killed with everything it started, also what moved to another group or session: the
 // variable WEFT_COMMAND_ID in its environment tells whose it is.
 //
+// A command runs in the scheduling class of the main thread. One that a thread of a lower class
+// starts (SCHED_IDLE, or a higher nice value) is started by the supervisor's thread instead, since
+// a class is inherited and takes privilege to leave. So a supervisor should be made by a thread
+// that was not lowered: without privilege its commands would stay as low as that.
+//
 // The program goes on to own its signals and its other children. It must not ignore SIGCHLD, which
 // is inherited over exec, nor wait for children that are not its own: exit statuses would be lost.
 //
 // Threads: start() and stop() from any thread, also from a completion. Blocks: start() until the
-// program runs, which is less than a millisecond; the destructor, which kills what runs and waits
-// for it, half a second at most. Errors: std::system_error from the constructor; a command that
-// cannot start ends as not_started. Lifetime: not to be used in a forked child.
+// program runs, which is less than a millisecond, or not at all in a lowered thread; the
+// destructor, which kills what runs and waits for it, half a second at most. Errors:
+// std::system_error from the constructor; a command that cannot start ends as not_started.
+// Lifetime: not to be used in a forked child.
 class supervisor {
  public:
   // Is called once for each command, on the supervisor's thread, and must not throw. start() may
