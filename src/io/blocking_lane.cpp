@@ -39,37 +39,6 @@ blocking_lane_options checked(blocking_lane_options options) {
   return options;
 }
 
-// Jobs in the order in which they came. They are their own nodes, so that adding one cannot fail.
-class job_queue {
- public:
-  void push(queued_job& job) noexcept {
-    job.next = nullptr;
-    if (last_ == nullptr) {
-      first_ = &job;
-    } else {
-      last_->next = &job;
-    }
-    last_ = &job;
-    ++size_;
-  }
-  // Null when there is none.
-  queued_job* pop() noexcept {
-    queued_job* const job = first_;
-    if (job == nullptr) return nullptr;
-    first_ = job->next;
-    if (first_ == nullptr) last_ = nullptr;
-    --size_;
-    return job;
-  }
-  [[nodiscard]] queued_job* front() const noexcept { return first_; }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-
- private:
-  queued_job* first_ = nullptr;
-  queued_job* last_ = nullptr;
-  std::size_t size_ = 0;
-};
-
 // The crew whose job this thread runs. Jobs of one lane can run inside those of another, where a
 // caller stands in for a thread.
 thread_local const void* running_for = nullptr;
@@ -131,6 +100,8 @@ class blocking_lane::crew {
   void start_threads_for_waiting() noexcept;
   void run(queued_job& job, std::unique_lock<std::mutex>& lock) noexcept;
   void stand_in(queued_job& job, std::unique_lock<std::mutex>& lock) noexcept;
+  void let_wait(queued_job& job) noexcept;
+  [[nodiscard]] queued_job* take_waiting() noexcept;
   [[nodiscard]] queued_job* next_job(seat& here, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_deserted() const noexcept { return threads_ + callers_ == 0; }
 
@@ -145,7 +116,8 @@ class blocking_lane::crew {
   std::vector<seat> seats_;
   std::vector<seat*> free_;  // without a thread
   std::vector<seat*> idle_;  // the last one has just become so
-  job_queue waiting_;
+  detail::job_list waiting_;
+  std::size_t waiting_count_ = 0;
   unsigned threads_ = 0;
   unsigned callers_ = 0;  // that stand in for a thread
   std::size_t running_ = 0;
@@ -179,8 +151,8 @@ bool blocking_lane::crew::try_post(queued_job& job) noexcept {
   const std::lock_guard lock(mutex_);
   if (!closing_) {
     if (hand_over(job)) return true;
-    if (threads_ > 0 && waiting_.size() < options_.max_waiting) {
-      waiting_.push(job);
+    if (threads_ > 0 && waiting_count_ < options_.max_waiting) {
+      let_wait(job);
       return true;
     }
   }
@@ -197,7 +169,21 @@ void blocking_lane::crew::post(queued_job& job) noexcept {
   }
   if (hand_over(job)) return;
   if (is_deserted()) return stand_in(job, lock);
-  waiting_.push(job);
+  let_wait(job);
+}
+
+void blocking_lane::crew::let_wait(queued_job& job) noexcept {
+  waiting_.push_back(job);
+  ++waiting_count_;
+}
+
+// Null when there is none. Whoever takes one runs it.
+queued_job* blocking_lane::crew::take_waiting() noexcept {
+  queued_job* const job = waiting_.pop_front();
+  if (job == nullptr) return nullptr;
+  --waiting_count_;
+  ++running_;
+  return job;
 }
 
 bool blocking_lane::crew::hand_over(queued_job& job) noexcept {
@@ -213,12 +199,12 @@ bool blocking_lane::crew::hand_over(queued_job& job) noexcept {
 bool blocking_lane::crew::start_thread(queued_job& job) noexcept {
   if (over_ || free_.empty()) return false;
   seat& taken = *free_.back();
-  taken.job = &job;
   pthread_t thread{};
   {
     const signals_blocked meanwhile;
     if (::pthread_create(&thread, nullptr, &crew::thread_main, &taken) != 0) return false;
   }
+  taken.job = &job;  // in time: the thread locks before it looks
   free_.pop_back();
   ++threads_;
   ++started_total_;
@@ -230,7 +216,8 @@ bool blocking_lane::crew::start_thread(queued_job& job) noexcept {
 void blocking_lane::crew::start_threads_for_waiting() noexcept {
   while (queued_job* const job = waiting_.front()) {
     if (!start_thread(*job)) return;
-    waiting_.pop();
+    static_cast<void>(waiting_.pop_front());
+    --waiting_count_;
   }
 }
 
@@ -247,8 +234,8 @@ void blocking_lane::crew::run(queued_job& job, std::unique_lock<std::mutex>& loc
 // Runs what waits, too, until a thread can be had: jobs that these post are not run inside them.
 void blocking_lane::crew::stand_in(queued_job& job, std::unique_lock<std::mutex>& lock) noexcept {
   ++callers_;
-  for (queued_job* next = &job; next != nullptr; next = waiting_.pop()) {
-    ++running_;
+  ++running_;
+  for (queued_job* next = &job; next != nullptr; next = take_waiting()) {
     ++run_by_callers_;
     run(*next, lock);
     start_threads_for_waiting();
@@ -264,24 +251,25 @@ blocking_lane_stats blocking_lane::crew::stats() const {
   return {.threads = threads_,
           .idle = static_cast<unsigned>(idle_.size()),
           .running = running_,
-          .waiting = waiting_.size(),
+          .waiting = waiting_count_,
           .started_total = started_total_,
           .refused = refused_,
           .run_by_callers = run_by_callers_};
 }
 
 void blocking_lane::crew::shutdown(shutdown_mode mode) {
-  job_queue dropped;
+  detail::job_list dropped;
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
     if (mode == shutdown_mode::cancel) {
       cancelling_ = true;
-      dropped = std::exchange(waiting_, job_queue());
+      dropped = waiting_.take_all();
+      waiting_count_ = 0;
     }
     for (seat* const each : idle_) each->handed.notify_one();
   }
-  while (queued_job* const job = dropped.pop()) job->call(*job, job_fate::drop);
+  while (queued_job* const job = dropped.pop_front()) job->call(*job, job_fate::drop);
 
   const std::lock_guard only(ending_);
   std::unique_lock lock(mutex_);
@@ -329,10 +317,7 @@ void blocking_lane::crew::serve(seat& here) {
 
 // Null when the thread may end.
 queued_job* blocking_lane::crew::next_job(seat& here, std::unique_lock<std::mutex>& lock) {
-  if (queued_job* const job = waiting_.pop()) {
-    ++running_;
-    return job;
-  }
+  if (queued_job* const job = take_waiting()) return job;
   if (closing_) return nullptr;
   idle_.push_back(&here);
   here.handed.wait_for(lock, options_.idle_exit, [&] { return here.job != nullptr || closing_; });
@@ -345,11 +330,8 @@ bool blocking_lane::crew::leave(seat& here) {
   std::optional<pthread_t> before;
   {
     const std::lock_guard lock(mutex_);
-    here.job = waiting_.pop();
-    if (here.job != nullptr) {
-      ++running_;
-      return false;
-    }
+    here.job = take_waiting();
+    if (here.job != nullptr) return false;
     free_.push_back(&here);
     --threads_;
     before = std::exchange(left_, ::pthread_self());

@@ -38,7 +38,8 @@ class job_list {
     }
     last_ = &job;
   }
-  // Null when there is none.
+  // Null when there is none, as for pop_front().
+  [[nodiscard]] queued_job* front() const noexcept { return first_; }
   [[nodiscard]] queued_job* pop_front() noexcept {
     queued_job* const job = first_;
     if (job != nullptr) first_ = job->next.load(std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <weft/core/job.hpp>
+#include <weft/core/lane.hpp>
 #include <weft/core/pool.hpp>
 
 namespace weft::io {
@@ -50,7 +51,7 @@ struct blocking_lane_stats {
 // them. Blocks: shutdown() and the destructor until done; post() as said above. Errors:
 // std::invalid_argument for options. Lifetime: the destructor drains. In a forked child the threads
 // are missing: try_post() refuses, post() drops, shutdown() and the destructor do nothing.
-class blocking_lane {
+class blocking_lane final : public lane {
  public:
   explicit blocking_lane(blocking_lane_options options = {});
   ~blocking_lane();
@@ -62,10 +63,10 @@ class blocking_lane {
 
   // For a job that was accepted already, here or elsewhere, and goes on: never refused, also while
   // the lane drains. A lane that has ended runs it in the caller; one that cancels drops it.
-  void post(detail::queued_job& job) noexcept;
+  void post(detail::queued_job& job) noexcept override;
 
-  // Whether the caller is a job of this lane.
-  [[nodiscard]] bool is_here() const noexcept;
+  // Also in a caller of post() that runs a job.
+  [[nodiscard]] bool is_here() const noexcept override;
 
   [[nodiscard]] blocking_lane_stats stats() const;
 
