@@ -16,7 +16,7 @@ namespace {
 // until the process is gone.
 class depot {
  public:
-  static constexpr std::size_t class_count = 19;
+  static constexpr std::size_t class_count = 31;
 
   static depot& instance() {
     static depot& d = *new depot;
@@ -72,9 +72,9 @@ class depot {
 
   // What job_memory::frame_class() puts together.
   static constexpr std::size_t size_of(std::size_t size_class) noexcept {
-    if (size_class <= 12) return 64 + size_class * 16;
-    if (size_class <= 16) return 256 + (size_class - 12) * 64;
-    return 512 + (size_class - 16) * 256;
+    if (size_class <= 24) return 64 + size_class * 8;
+    if (size_class <= 28) return 256 + (size_class - 24) * 64;
+    return 512 + (size_class - 28) * 256;
   }
 
   void fill(job_magazine& m, std::size_t size_class) {

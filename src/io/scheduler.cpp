@@ -193,7 +193,7 @@ hybrid_stats scheduler::stats() const {
   const std::uint64_t entered = tasks_.entered();
   const std::size_t live = tasks_.live();
   return {.cpu = cpu_->stats(),
-          .blocking = blocking_.threads.stats(),
+          .blocking = blocking_.stats(),
           .io_threads = static_cast<unsigned>(io_.size()),
           .spawned = entered,
           .completed = entered > live ? entered - live : 0,

@@ -40,7 +40,7 @@ class scheduler {
   [[nodiscard]] io_thread& io() noexcept;  // this one, or the next in turn
   [[nodiscard]] lane& blocking() noexcept { return blocking_; }
   [[nodiscard]] bool try_post_blocking(detail::queued_job& job) noexcept {
-    return blocking_.threads.try_post(job);
+    return blocking_.try_post(job);
   }
   [[noreturn]] void throw_blocking_full() const;
   [[nodiscard]] task_registry& tasks() noexcept { return tasks_; }
@@ -53,14 +53,6 @@ class scheduler {
  private:
   enum class door : std::uint8_t { open, from_inside, shut };
 
-  // The lane over the threads.
-  struct blocking_threads final : lane {
-    explicit blocking_threads(blocking_lane_options options) : threads(std::move(options)) {}
-    void post(detail::queued_job& job) noexcept override { threads.post(job); }
-    [[nodiscard]] bool is_here() const noexcept override { return threads.is_here(); }
-    blocking_lane threads;
-  };
-
   [[nodiscard]] lane_kind classify(const task_facts& facts) noexcept;
   void require_open() const;
   [[nodiscard]] bool is_inside() const noexcept;
@@ -72,7 +64,7 @@ class scheduler {
   std::unique_ptr<blocked_monitor> monitor_;
   std::unique_ptr<pool> own_cpu_;
   pool* cpu_;
-  blocking_threads blocking_;
+  blocking_lane blocking_;
   std::vector<std::unique_ptr<io_thread>> io_;
 
   mutable std::mutex mutex_;

@@ -62,15 +62,16 @@ class job_memory {
 #else
   static constexpr bool pooled = true;
 #endif
-  // Sizes of blocks: 64 to 256 by 16, to 512 by 64, to 1024 by 256.
-  static constexpr std::size_t classes = 19;
+  // Sizes of blocks: 64 to 256 by 8, to 512 by 64, to 1024 by 256. A block whose size is no
+  // multiple of 16 need not be aligned to 16, for neither is what has that size.
+  static constexpr std::size_t classes = 31;
   static constexpr std::size_t largest = 1024;
   static constexpr unsigned ahead = 8;
   static constexpr std::size_t frame_class(std::size_t size) noexcept {
     if (size <= 64) return 0;
-    if (size <= 256) return (size - 64 + 15) / 16;
-    if (size <= 512) return 12 + (size - 256 + 63) / 64;
-    return 16 + (size - 512 + 255) / 256;
+    if (size <= 256) return (size - 64 + 7) / 8;
+    if (size <= 512) return 24 + (size - 256 + 63) / 64;
+    return 28 + (size - 512 + 255) / 256;
   }
   static constexpr std::size_t job_class(std::size_t size) noexcept {
     return frame_class((size + 63) / 64 * 64);
