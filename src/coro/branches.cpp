@@ -1,6 +1,68 @@
 #include <weft/coro/branches.hpp>
 
+#include <new>
+
+#include <weft/core/job_memory.hpp>
+
 namespace weft::coro {
+namespace {
+
+// Branches that have not begun, as one job: a million of them must not fill a queue. It starts one,
+// and leaves the others in the lane. None of them has ended, so the frame they are in is there.
+class rest_of_branches final : public detail::queued_job, public detail::job_memory {
+ public:
+  rest_of_branches(const chain_starts& starts, lane& home, std::size_t begin, std::size_t end)
+      : starts_(starts), home_(home), begin_(begin), end_(end) {
+    call = &called;
+  }
+
+  // Posts all but the first, which is left to the caller.
+  static void leave(const chain_starts& starts, lane& home, std::size_t begin, std::size_t end) {
+    // Where the newest is taken first, thieves get the larger half and the others stay in order.
+    if (home.order() == service_order::newest_first) {
+      for (; end - begin > 1; end = begin + (end - begin) / 2) {
+        post(starts, home, begin + (end - begin) / 2, end);
+      }
+    } else if (end - begin > 1) {
+      post(starts, home, begin + 1, end);
+    }
+  }
+
+ private:
+  static void post(const chain_starts& starts, lane& home, std::size_t begin, std::size_t end) {
+    if (auto* const rest = make(starts, home, begin, end)) return home.post(*rest);
+    for (; begin < end; ++begin) home.post(starts[begin]);  // no memory: the frames are jobs, too
+  }
+  static rest_of_branches* make(const chain_starts& starts, lane& home, std::size_t begin,
+                                std::size_t end) noexcept {
+    try {
+      return new rest_of_branches(starts, home, begin, end);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+  }
+  static void called(detail::job& self, detail::job_fate fate) noexcept {
+    auto& me = static_cast<rest_of_branches&>(self);
+    promise_base& first = me.starts_[me.begin_];
+    me.leave_others();  // *this may be gone
+    first.call(first, fate);
+  }
+  void leave_others() noexcept {
+    if (home_.order() == service_order::oldest_first && begin_ + 1 < end_) {
+      ++begin_;
+      return home_.post(*this);
+    }
+    leave(starts_, home_, begin_, end_);
+    delete this;
+  }
+
+  const chain_starts starts_;
+  lane& home_;
+  std::size_t begin_;
+  const std::size_t end_;
+};
+
+}  // namespace
 
 bool branches::start(promise_base& parent, chain_starts starts) noexcept {
   task = &parent;
@@ -16,11 +78,7 @@ bool branches::start(promise_base& parent, chain_starts starts) noexcept {
     return false;
   }
   // The first of them has not begun, so nothing can end before the last line.
-  if (home.order() == service_order::newest_first) {
-    for (std::size_t i = count; --i > 0;) home.post(starts[i]);
-  } else {
-    for (std::size_t i = 1; i < count; ++i) home.post(starts[i]);
-  }
+  rest_of_branches::leave(starts, home, 0, count);
   go_on(parent, starts[0]);
   return true;
 }
