@@ -184,7 +184,23 @@ shutdown_report scheduler::shutdown(shutdown_limits limits) {
   return report;
 }
 
+namespace {
+
+bool is_cancelled(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const cancelled&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
+// A task that was asked to stop and did has not failed.
 void scheduler::report_unhandled(std::exception_ptr error) noexcept {
+  if (is_cancelled(error)) return;
   if (options_.on_unhandled) return options_.on_unhandled(std::move(error));
   detail::report_unhandled(detail::crew_of(*cpu_), std::move(error));
 }

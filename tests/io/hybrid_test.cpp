@@ -129,6 +129,113 @@ TEST(HybridScheduler, ReportsWhatADroppedTaskThrows) {
   changed.wait(lock, [&] { return reported; });
 }
 
+class failing_classifier final : public weft::task_classifier {
+ public:
+  lane_kind classify(const weft::task_facts& /*facts*/) override {
+    throw std::runtime_error("no idea");
+  }
+  std::string explain(std::string_view /*name*/) const override { return "no idea"; }
+};
+
+TEST(HybridScheduler, UsesTheLaneOfTheKindWhereTheClassifierThrows) {
+  weft::hybrid_options options;
+  options.classifier = std::make_shared<failing_classifier>();
+  hybrid_scheduler hs(options);
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(hs.spawn([&] { return weft::pool::current() == &hs.cpu_pool(); }).get());
+  EXPECT_TRUE(hs.spawn([&] { return weft::pool::current() == &hs.cpu_pool(); }).get());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("the task_classifier threw"));
+  EXPECT_EQ(said.find("threw"), said.rfind("threw")) << "it is said once";
+}
+
+TEST(HybridScheduler, RefusesWhatTheBlockingLaneCannotTake) {
+  weft::hybrid_options options;
+  options.blocking.max_threads = 1;
+  options.blocking.max_waiting = 1;
+  hybrid_scheduler hs(options);
+  weft::async_semaphore gate(0);
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool released = false;
+  const auto wait = [&] {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return released; });
+  };
+  auto running = hs.spawn_blocking(wait);
+  auto queued = hs.spawn_blocking(wait);
+  EXPECT_THROW(hs.spawn_blocking([] {}), weft::queue_full);
+  auto hop = hs.spawn([](hybrid_scheduler& h) -> task<> { co_await h.blocking(); }(hs));
+  EXPECT_THROW(hop.get(), weft::queue_full);
+  {
+    const std::lock_guard lock(mutex);
+    released = true;
+    changed.notify_all();
+  }
+  running.get();
+  queued.get();
+  EXPECT_EQ(hs.stats().live, 0U);
+}
+
+TEST(HybridScheduler, RunsInAPoolThatItWasGiven) {
+  weft::pool pool({.workers = 2});
+  hybrid_scheduler hs({.cpu_pool = &pool});
+  EXPECT_TRUE(hs.spawn([&] { return weft::pool::current() == &pool; }).get());
+}
+
+TEST(HybridScheduler, RefusesNegativeLimits) {
+  hybrid_scheduler hs;
+  EXPECT_THROW(hs.shutdown({.let_run = -1ms}), std::invalid_argument);
+}
+
+TEST(HybridScheduler, DoesNotShutDownFromATask) {
+  hybrid_scheduler hs;
+  EXPECT_THROW(hs.spawn([&] { hs.shutdown(); }).get(), std::logic_error);
+}
+
+TEST(HybridScheduler, TasksMaySpawnWhileItShutsDown) {
+  hybrid_scheduler hs;
+  auto parent = hs.spawn([](hybrid_scheduler& h) -> task<int> {
+    co_await weft::sleep_for(5ms);
+    co_return co_await h.spawn([] { return 4; });
+  }(hs));
+  hs.shutdown();
+  EXPECT_EQ(parent.get(), 4);
+}
+
+TEST(HybridScheduler, EndsWithTasksInEveryState) {
+  for (int round = 0; round < 20; ++round) {
+    weft::async_semaphore gate(0);
+    hybrid_scheduler hs({.io_threads = 2});
+    for (int i = 0; i < 50; ++i) {
+      hs.spawn([]() -> task<> { co_await weft::sleep_for(1h); }());
+      hs.spawn([](weft::async_semaphore& g) -> task<> { auto p = co_await g.acquire(); }(gate));
+      hs.spawn([](hybrid_scheduler& h) -> task<> {
+        for (;;) {
+          co_await h.cpu();
+          co_await weft::yield();
+          co_await h.io();
+        }
+      }(hs));
+      hs.spawn([] {});
+    }
+  }
+}
+
+// F36: a completion and a submission at the same moment, one worker.
+TEST(HybridScheduler, ACompletionAndASubmissionAtOnceLeaveNothingAsleep) {
+  hybrid_scheduler hs({.cpu_workers = 1});
+  for (int i = 0; i < 2000; ++i) {
+    auto hop = hs.spawn([](hybrid_scheduler& h) -> task<> {
+      co_await h.cpu();
+      co_await h.io();
+    }(hs));
+    auto plain = hs.spawn_cpu([] {});
+    hop.get();
+    plain.get();
+  }
+}
+
 TEST(HybridScheduler, SaysWhichOptionIsWrong) {
   try {
     hybrid_scheduler hs({.io_threads = 0});

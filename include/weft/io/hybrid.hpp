@@ -71,7 +71,8 @@ struct hybrid_options {
   std::chrono::milliseconds blocked_after = std::chrono::milliseconds(20);
   // Default: a line on stderr. Must not throw.
   std::function<void(const blocked_task&)> on_blocked = nullptr;
-  // Receives what a task throws whose future was dropped before. Default: print it and terminate.
+  // Receives what a task throws, but for cancelled, whose future was dropped before. Default: print
+  // it and terminate. Must not throw.
   std::function<void(std::exception_ptr)> on_unhandled = nullptr;
 };
 
