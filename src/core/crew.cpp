@@ -383,13 +383,17 @@ void crew::continue_with(queued_job& job) noexcept {
   }
 }
 
+// From outside: the job may end, and the pool with it, before the call does.
+void crew::post(queued_job& job) noexcept {
+  if (is_here()) return current_worker()->push(job);
+  const crew_reference keep(*this);
+  continue_with(job);
+}
+
 // The queue for work from outside is behind everything a worker has.
 void crew::post_last(queued_job& job) noexcept {
-  if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
-    w->push_last(job);
-  } else {
-    continue_with(job);
-  }
+  if (is_here()) return current_worker()->push_last(job);
+  post(job);
 }
 
 bool crew::is_here() const noexcept {
