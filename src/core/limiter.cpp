@@ -77,34 +77,34 @@ void limiter::release() noexcept {
 
 limiter::claim limiter::take_or_queue(request& r) noexcept {
   const std::lock_guard lock(mutex_);
-  if (r.at == request::phase::withdrawn) return claim::withdrawn;
+  if (r.at_ == request::phase::withdrawn) return claim::withdrawn;
   if (in_use_ < limit_ && first_ == nullptr) {
-    r.at = request::phase::granted;
+    r.at_ = request::phase::granted;
     ++in_use_;
     return claim::taken;
   }
-  r.at = request::phase::queued;
+  r.at_ = request::phase::queued;
   ++waiting_;
-  r.previous = last_;
-  (first_ == nullptr ? first_ : last_->next) = &r;
+  r.previous_ = last_;
+  (first_ == nullptr ? first_ : last_->next_) = &r;
   last_ = &r;
   return claim::queued;
 }
 
 bool limiter::withdraw(request& r) noexcept {
   const std::lock_guard lock(mutex_);
-  const bool was_queued = r.at == request::phase::queued;
+  const bool was_queued = r.at_ == request::phase::queued;
   if (was_queued) unlink(r);
-  if (r.at != request::phase::granted) r.at = request::phase::withdrawn;
+  if (r.at_ != request::phase::granted) r.at_ = request::phase::withdrawn;
   return was_queued;
 }
 
 void limiter::unlink(request& r) noexcept {
   --waiting_;
-  (r.previous == nullptr ? first_ : r.previous->next) = r.next;
-  (r.next == nullptr ? last_ : r.next->previous) = r.previous;
-  r.next = nullptr;
-  r.previous = nullptr;
+  (r.previous_ == nullptr ? first_ : r.previous_->next_) = r.next_;
+  (r.next_ == nullptr ? last_ : r.next_->previous_) = r.previous_;
+  r.next_ = nullptr;
+  r.previous_ = nullptr;
 }
 
 limiter::request* limiter::take_ready() noexcept {
@@ -113,10 +113,10 @@ limiter::request* limiter::take_ready() noexcept {
   while (first_ != nullptr && in_use_ < limit_) {
     request& r = *first_;
     unlink(r);
-    r.at = request::phase::granted;
+    r.at_ = request::phase::granted;
     ++in_use_;
     *end = &r;
-    end = &r.next;
+    end = &r.next_;
   }
   return ready;
 }
@@ -134,7 +134,7 @@ void limiter::grant_all(request* ready) noexcept {
   for (granting* g = innermost; g != nullptr; g = g->outer) {
     if (g->by != this) continue;
     request** end = &g->ready;
-    while (*end != nullptr) end = &(*end)->next;
+    while (*end != nullptr) end = &(*end)->next_;
     *end = ready;
     return;
   }
@@ -142,7 +142,7 @@ void limiter::grant_all(request* ready) noexcept {
   innermost = &self;
   while (self.ready != nullptr) {
     request& first = *self.ready;
-    self.ready = first.next;  // the request is gone after grant()
+    self.ready = first.next_;  // the request is gone after grant()
     first.grant(permit(*this));
   }
   innermost = self.outer;

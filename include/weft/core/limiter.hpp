@@ -70,9 +70,9 @@ class limiter {
     friend class limiter;
     enum class phase : std::uint8_t { fresh, queued, granted, withdrawn };
     // Guarded by the limiter's mutex.
-    request* next = nullptr;
-    request* previous = nullptr;
-    phase at = phase::fresh;
+    request* next_ = nullptr;
+    request* previous_ = nullptr;
+    phase at_ = phase::fresh;
   };
   enum class claim : std::uint8_t { taken, queued, withdrawn };
   // Takes a permit, which the caller must wrap(), or queues: then grant() will be called, unless
