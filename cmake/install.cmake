@@ -46,6 +46,8 @@ list(REMOVE_ITEM weft_libraries weft_batch weft_io)
 list(REVERSE weft_libraries)
 list(TRANSFORM weft_libraries PREPEND "-l")
 list(JOIN weft_libraries " " WEFT_PC_LIBS)
+get_property(weft_libraries_below GLOBAL PROPERTY WEFT_PC_LIBS_BELOW)
+string(APPEND WEFT_PC_LIBS "${weft_libraries_below}")
 file(RELATIVE_PATH WEFT_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
      "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/weft.pc.in "${PROJECT_BINARY_DIR}/weft.pc" @ONLY)

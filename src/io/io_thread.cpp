@@ -1,70 +1,43 @@
 #include "io/io_thread.hpp"
 
-#include <pthread.h>
-
 #include <chrono>
-#include <csignal>
+#include <future>
 #include <mutex>
-#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/system/system_error.hpp>
+#include "io/asio_thread.hpp"
+#include "io/quiet_thread.hpp"
+#include "io/reactor.hpp"
 
 namespace weft::io {
 namespace {
 
 using clock = std::chrono::steady_clock;
 
-// How long jobs may go on before completions and timers are looked at.
-constexpr auto turn = std::chrono::microseconds(200);
-
 const lane*& lane_of_this_thread() noexcept {
   static constinit thread_local const lane* here = nullptr;
   return here;
 }
 
-// Signals are for the threads of the program.
-std::thread start_without_signals(auto body) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread started;
-  try {
-    started = std::thread(std::move(body));
-  } catch (...) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
-}
-
 }  // namespace
 
-struct io_thread::engine {
-  explicit engine(io_thread& o) : owner(o) {}
+struct io_thread::loop {
+  loop(io_thread& o, unsigned i) : owner(o), index(i) {}
 
-  void wake() noexcept {
-    boost::asio::post(context, [] {});
-  }
   void run() noexcept;
   // The thread is awake and will look again: nobody has to wake it. True at the end.
   [[nodiscard]] bool take_jobs() noexcept;
   void take_timers() noexcept;
   void run_jobs() noexcept;
   void run_completions() noexcept;
-  // Unless there is something to do: then nobody needs to wait.
-  void sleep() noexcept;
+  // Until when the thread may wait for completions. From now on it has to be woken for jobs.
+  [[nodiscard]] reactor::time_point may_wait_until() noexcept;
 
   io_thread& owner;
-  boost::asio::io_context context{1};  // used by one thread, posted to by many
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
-      context.get_executor()};
+  const unsigned index;
+  std::unique_ptr<reactor> engine;  // made by the thread before it runs
   std::thread thread;
 
   std::mutex mutex;
@@ -73,66 +46,91 @@ struct io_thread::engine {
   bool awake = true;  // the thread will look at `jobs` before it sleeps
   bool ending = false;
   bool ended = false;
+  std::unique_ptr<asio_thread> beside;  // for Asio, where the engine does not serve it
 
   detail::job_list taken;  // the thread's own: what it will run next
 };
 
-io_thread::io_thread(const std::string& name) try : engine_(std::make_unique<engine>(*this)) {
-  engine_->thread = start_without_signals([this, short_name = name.substr(0, 15)] {
-    ::pthread_setname_np(::pthread_self(), short_name.c_str());
-    engine_->run();
-  });
-} catch (const boost::system::system_error& e) {
-  throw std::system_error(e.code(),
-                          "weft: the I/O engine cannot start; it needs descriptors for epoll, "
-                          "a timer and an event (ulimit -n)");
+io_thread::io_thread(unsigned index, io_engine engine)
+    : loop_(std::make_unique<loop>(*this, index)) {
+  std::promise<void> promise;
+  std::future<void> started = promise.get_future();
+  const auto body = [](loop& l, io_engine kind, std::promise<void> told) noexcept {
+    try {
+      l.engine = make_reactor(kind);
+    } catch (...) {
+      return told.set_exception(std::current_exception());
+    }
+    told.set_value();
+    l.run();
+  };
+  loop_->thread =
+      start_quiet_thread("weft-io/" + std::to_string(index),
+                         [&l = *loop_, engine, body, p = std::move(promise)]() mutable noexcept {
+                           body(l, engine, std::move(p));
+                         });
+  try {
+    started.get();
+  } catch (...) {
+    loop_->thread.join();
+    throw;
+  }
 }
 
 io_thread::~io_thread() {
   {
-    const std::lock_guard lock(engine_->mutex);
-    engine_->ending = true;
+    const std::lock_guard lock(loop_->mutex);
+    loop_->ending = true;
   }
-  engine_->wake();
-  engine_->thread.join();
+  loop_->engine->wake();
+  loop_->thread.join();
 }
 
-boost::asio::io_context& io_thread::context() noexcept { return engine_->context; }
+reactor& io_thread::engine() noexcept { return *loop_->engine; }
+bool io_thread::is_nonblocking() const noexcept { return loop_->engine->wants_nonblocking(); }
+
+boost::asio::io_context& io_thread::context() {
+  if (boost::asio::io_context* const own = loop_->engine->context()) return *own;
+  const std::lock_guard lock(loop_->mutex);
+  if (loop_->beside == nullptr) {
+    loop_->beside = std::make_unique<asio_thread>("weft-asio/" + std::to_string(loop_->index));
+  }
+  return loop_->beside->context();
+}
 
 bool io_thread::is_here() const noexcept { return lane_of_this_thread() == this; }
 
 void io_thread::post(detail::queued_job& job) noexcept {
   bool must_wake = false;
   {
-    std::unique_lock lock(engine_->mutex);
-    if (engine_->ended) {
+    std::unique_lock lock(loop_->mutex);
+    if (loop_->ended) {
       lock.unlock();
       return job.call(job, detail::job_fate::run);
     }
-    engine_->jobs.push_back(job);
-    must_wake = !std::exchange(engine_->awake, true);
+    loop_->jobs.push_back(job);
+    must_wake = !std::exchange(loop_->awake, true);
   }
-  if (must_wake) engine_->wake();
+  if (must_wake) loop_->engine->wake();
 }
 
 void io_thread::sooner() noexcept {
-  if (!is_here()) engine_->wake();  // else it looks before it sleeps
+  if (!is_here()) loop_->engine->wake();  // else it looks before it sleeps
 }
 
-void io_thread::engine::run() noexcept {
+void io_thread::loop::run() noexcept {
   lane_of_this_thread() = &owner;
   timer_queue::set_here(&owner);
   while (!take_jobs()) {
     take_timers();
     run_jobs();
     run_completions();
-    sleep();
   }
   timer_queue::set_here(nullptr);
   lane_of_this_thread() = nullptr;
 }
 
-bool io_thread::engine::take_jobs() noexcept {
+bool io_thread::loop::take_jobs() noexcept {
   const std::lock_guard lock(mutex);
   awake = true;
   if (!taken.empty()) return false;
@@ -142,7 +140,7 @@ bool io_thread::engine::take_jobs() noexcept {
 }
 
 // Tasks of this lane go on at once, behind what waits already.
-void io_thread::engine::take_timers() noexcept {
+void io_thread::loop::take_timers() noexcept {
   if (owner.empty()) return;
   detail::job_list due = owner.expire(clock::now());
   while (detail::queued_job* const job = due.pop_front()) {
@@ -155,33 +153,25 @@ void io_thread::engine::take_timers() noexcept {
   }
 }
 
-void io_thread::engine::run_jobs() noexcept {
+void io_thread::loop::run_jobs() noexcept {
   if (taken.empty()) return;
-  const auto end = clock::now() + turn;
+  const auto end = clock::now() + reactor::turn;
   while (detail::queued_job* const job = taken.pop_front()) {
     job->call(*job, detail::job_fate::run);
     if (clock::now() >= end) return;
   }
 }
 
-void io_thread::engine::run_completions() noexcept {
-  const auto end = clock::now() + turn;
-  while (context.poll_one() > 0 && clock::now() < end) {
-  }
-}
+void io_thread::loop::run_completions() noexcept { engine->run_turn(may_wait_until()); }
 
-void io_thread::engine::sleep() noexcept {
-  if (!taken.empty()) return;
+reactor::time_point io_thread::loop::may_wait_until() noexcept {
+  if (!taken.empty()) return reactor::at_once;
   {
     const std::lock_guard lock(mutex);
-    if (!jobs.empty() || ending) return;
+    if (!jobs.empty() || ending) return reactor::at_once;
     awake = false;
   }
-  if (const auto due = owner.next_due()) {
-    context.run_one_until(*due);
-  } else {
-    context.run_one();
-  }
+  return owner.next_due().value_or(reactor::whenever);
 }
 
 }  // namespace weft::io

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include <weft/core/lane.hpp>
 #include <weft/coro/timer_queue.hpp>
+#include <weft/io/engine.hpp>
 
 namespace boost::asio {
 class io_context;
@@ -12,28 +12,35 @@ class io_context;
 
 namespace weft::io {
 
+class reactor;
+
 // A thread that waits for I/O, with an engine of its own, and runs what is posted to it.
 //
 // Jobs, completions and timers take turns: none keeps the others waiting for longer than the job
 // that is running and a fifth of a millisecond.
 class io_thread final : public lane, public coro::timer_queue {
  public:
-  // Throws std::system_error when the engine or the thread cannot start.
-  explicit io_thread(const std::string& name);
+  // Throws std::system_error when the engine or the thread cannot start. Not automatic.
+  io_thread(unsigned index, io_engine engine);
   // Runs what was posted before.
   ~io_thread();
 
   void post(detail::queued_job& job) noexcept override;
   [[nodiscard]] bool is_here() const noexcept override;
 
-  // The engine. Objects made with it complete on this thread.
-  [[nodiscard]] boost::asio::io_context& context() noexcept;
+  // For this thread alone.
+  [[nodiscard]] reactor& engine() noexcept;
+  // Whether descriptors for its engine must be such that calls never wait.
+  [[nodiscard]] bool is_nonblocking() const noexcept;
+  // Asio's objects made with it complete on this thread, or on one beside it that is started the
+  // first time; then throws std::system_error when that cannot start.
+  [[nodiscard]] boost::asio::io_context& context();
 
  private:
   void sooner() noexcept override;
 
-  struct engine;
-  std::unique_ptr<engine> engine_;
+  struct loop;
+  std::unique_ptr<loop> loop_;
 };
 
 }  // namespace weft::io

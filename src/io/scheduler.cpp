@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include <weft/core/crew_access.hpp>
@@ -15,6 +16,9 @@ hybrid_options checked(hybrid_options options) {
   };
   if (options.io_threads == 0 || options.io_threads > 64) {
     refuse("io_threads is " + std::to_string(options.io_threads) + "; give 1 to 64");
+  }
+  if (options.engine > io_engine::io_uring) {
+    refuse("engine is none of automatic, epoll and io_uring");
   }
   if (options.blocked_after < std::chrono::milliseconds::zero()) {
     refuse("blocked_after is negative; give 0 to look for nothing, or some milliseconds");
@@ -57,10 +61,25 @@ scheduler::scheduler(hybrid_options options)
       own_cpu_(make_pool(options_, monitor_.get())),
       cpu_(own_cpu_ != nullptr ? own_cpu_.get() : options_.cpu_pool),
       blocking_(options_.blocking) {
-  for (unsigned i = 0; i < options_.io_threads; ++i) {
-    io_.push_back(std::make_unique<io_thread>("weft-io/" + std::to_string(i)));
-  }
+  start_io_threads();
   if (monitor_ != nullptr) monitor_->watch(*own_cpu_);
+}
+
+void scheduler::start_io_threads() {
+  if (options_.engine != io_engine::automatic) return start_io_threads(options_.engine);
+  try {
+    start_io_threads(io_engine::io_uring);
+  } catch (const std::system_error&) {
+    io_.clear();
+    start_io_threads(io_engine::epoll);
+  }
+}
+
+void scheduler::start_io_threads(io_engine engine) {
+  for (unsigned i = 0; i < options_.io_threads; ++i) {
+    io_.push_back(std::make_unique<io_thread>(i, engine));
+  }
+  engine_ = engine;
 }
 
 scheduler::~scheduler() {
@@ -120,6 +139,10 @@ io_thread& scheduler::io() noexcept {
   for (const auto& thread : io_) {
     if (thread->is_here()) return *thread;
   }
+  return next_io();
+}
+
+io_thread& scheduler::next_io() noexcept {
   if (io_.size() == 1) return *io_.front();
   const std::lock_guard lock(mutex_);
   return *io_[next_io_++ % io_.size()];
@@ -211,6 +234,7 @@ hybrid_stats scheduler::stats() const {
   return {.cpu = cpu_->stats(),
           .blocking = blocking_.stats(),
           .io_threads = static_cast<unsigned>(io_.size()),
+          .engine = engine_,
           .spawned = entered,
           .completed = entered > live ? entered - live : 0,
           .live = live};
@@ -279,6 +303,7 @@ std::string hybrid_scheduler::dump() const { return scheduler_->dump(); }
 std::string hybrid_scheduler::explain(std::string_view name) const {
   return scheduler_->classifier()->explain(name);
 }
+io_engine hybrid_scheduler::engine() const noexcept { return scheduler_->engine(); }
 pool& hybrid_scheduler::cpu_pool() noexcept { return scheduler_->cpu(); }
 
 }  // namespace weft

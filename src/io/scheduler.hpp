@@ -37,7 +37,9 @@ class scheduler {
     if (monitor_ != nullptr) monitor_->work_comes();
     return *cpu_;
   }
-  [[nodiscard]] io_thread& io() noexcept;  // this one, or the next in turn
+  [[nodiscard]] io_thread& io() noexcept;       // this one, or the next in turn
+  [[nodiscard]] io_thread& next_io() noexcept;  // the next in turn
+  [[nodiscard]] io_engine engine() const noexcept { return engine_; }
   [[nodiscard]] lane& blocking() noexcept { return blocking_; }
   [[nodiscard]] bool try_post_blocking(detail::queued_job& job) noexcept {
     return blocking_.try_post(job);
@@ -53,6 +55,8 @@ class scheduler {
  private:
   enum class door : std::uint8_t { open, from_inside, shut };
 
+  void start_io_threads();
+  void start_io_threads(io_engine engine);
   [[nodiscard]] lane_kind classify(const task_facts& facts) noexcept;
   void require_open() const;
   [[nodiscard]] bool is_inside() const noexcept;
@@ -66,6 +70,7 @@ class scheduler {
   pool* cpu_;
   blocking_lane blocking_;
   std::vector<std::unique_ptr<io_thread>> io_;
+  io_engine engine_ = io_engine::epoll;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.

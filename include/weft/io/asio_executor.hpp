@@ -52,10 +52,13 @@ class pool_executor {
   boost::asio::io_context* context_;
 };
 
-[[nodiscard]] pool_executor asio_executor(hybrid_scheduler& hs) noexcept;
+// Where the engine is io_uring, this and io_executor() start a thread for Asio beside an I/O thread
+// when they are first used, and throw std::system_error when that cannot start.
+[[nodiscard]] pool_executor asio_executor(hybrid_scheduler& hs);
 
 // The executor of one of the scheduler's I/O threads: of this one, or of the next in turn. Objects
-// made with it complete there, and tasks of that lane go on without a hop.
-[[nodiscard]] boost::asio::io_context::executor_type io_executor(hybrid_scheduler& hs) noexcept;
+// made with it complete there, and tasks of that lane go on without a hop; with io_uring they
+// complete on the thread beside it.
+[[nodiscard]] boost::asio::io_context::executor_type io_executor(hybrid_scheduler& hs);
 
 }  // namespace weft

@@ -23,6 +23,7 @@
 #include <weft/io/blocking_lane.hpp>
 #include <weft/io/classifier.hpp>
 #include <weft/io/cpu_class.hpp>
+#include <weft/io/engine.hpp>
 #include <weft/io/tracked_task.hpp>
 
 namespace weft {
@@ -62,6 +63,7 @@ struct hybrid_options {
   weft::cpu_class cpu_class = weft::cpu_class::normal;
   // Threads for I/O, 1 to 64. Each has an engine of its own, and what begins on one stays there.
   unsigned io_threads = 1;
+  io_engine engine = io_engine::automatic;
   // Threads for calls that sleep.
   io::blocking_lane_options blocking = {};
   // Chooses the lane where the program does not. Null: by kind, see kind_classifier.
@@ -87,6 +89,7 @@ struct hybrid_stats {
   pool_stats cpu;
   io::blocking_lane_stats blocking;
   unsigned io_threads = 0;
+  io_engine engine = io_engine::automatic;  // never automatic while it runs
   std::uint64_t spawned = 0;
   std::uint64_t completed = 0;
   std::size_t live = 0;
@@ -202,6 +205,8 @@ class hybrid_scheduler {
   [[nodiscard]] std::string explain(std::string_view name) const;
 
   [[nodiscard]] pool& cpu_pool() noexcept;
+  // Which one runs: epoll or io_uring.
+  [[nodiscard]] io_engine engine() const noexcept;
 
  private:
   friend io::scheduler& scheduler_of(hybrid_scheduler& hs) noexcept;
