@@ -200,8 +200,10 @@ HYBRID = [
            libs=("weft", "asio", "tokio", "go"), fixed_threads=True,
            note="A library may keep both on one worker, and is quick when it does."),
     hybrid("echo", "1,000 connections x 100 requests of 64 bytes, quick: 30; both ends in one process",
-           libs=("weft", "asio", "tokio", "go", "epoll", "uring"), key="rate", reference="epoll",
-           note="epoll, uring: coroutines straight on them, a loop for each thread. asio: a context for each thread."),
+           libs=("asio", "tokio", "go", "epoll", "uring"), key="rate", reference="epoll",
+           variants=tuple((f"hybrid_echo_{sockets}", "weft", f"weft_{sockets}") for sockets in ("epoll", "uring", "asio")),
+           note="weft: its own sockets on both engines, and Asio's. epoll, uring: coroutines straight on them, a loop for\n"
+                "each thread. asio: a context for each thread."),
     hybrid("timers", "100,000 coroutines sleep for 10 ms", libs=("weft", "asio", "tokio", "go"),
            note="late: when a coroutine goes on, after the 10 ms. asio: a context for each thread."),
     hybrid("injector", "a task from outside while tasks of 100 us on every worker respawn themselves, 1,000 probes, quick: 300",

@@ -42,6 +42,7 @@
 #if __has_include(<weft/io/hybrid.hpp>)
 #include <weft/io/hybrid.hpp>
 #include <weft/io/learned_classifier.hpp>
+#include <weft/io/socket.hpp>
 #endif
 #if __has_include(<weft/batch/runner.hpp>)
 #include <weft/batch/plan.hpp>

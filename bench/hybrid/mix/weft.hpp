@@ -23,11 +23,14 @@ class weft_client_stream : public bench::weft_stream {
   boost::asio::steady_timer timer_;
 };
 
-// The scheduler as it is: one I/O thread, and a CPU lane of that class.
+// The scheduler as it is: one I/O thread, and a CPU lane of that class. On epoll, which serves
+// Asio's objects on that thread.
 class weft_hybrid {
  public:
   weft_hybrid(int threads, weft::cpu_class cpu_class)
-      : scheduler_({.cpu_workers = static_cast<unsigned>(threads), .cpu_class = cpu_class}) {}
+      : scheduler_({.cpu_workers = static_cast<unsigned>(threads),
+                    .cpu_class = cpu_class,
+                    .engine = weft::io_engine::epoll}) {}
 
   void start_client(int socket, const schedule& when, std::size_t index, journal& into) {
     clients_.push_back(scheduler_.spawn_io(run_client(socket, when, index, into)));
