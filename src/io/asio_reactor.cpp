@@ -70,7 +70,8 @@ class asio_reactor final : public reactor {
   // Asks Asio to say when a socket is ready.
   void watch_sockets();
   void run_asio(time_point until, time_point end);
-  void take_events() noexcept;
+  // False when there was none.
+  [[nodiscard]] bool take_events() noexcept;
   void tell(time_point end) noexcept;
   // Does it, or leaves it to wait for its socket.
   void try_now(socket_operation& op) noexcept;
@@ -100,7 +101,13 @@ void asio_reactor::run_turn(time_point until) noexcept {
   left_at_once_ = at_once_max;
   if (!is_watching_ && !has_events_) watch_sockets();
   run_asio(ready_.empty() && !has_events_ ? until : at_once, end);
-  if (has_events_) take_events();
+  // Sockets that answer at once are looked at again without going round through Asio.
+  while (has_events_) {
+    has_events_ = take_events();
+    tell(end);
+    if (clock::now() >= end) return;
+    left_at_once_ = at_once_max;
+  }
   tell(end);
 }
 
@@ -126,10 +133,9 @@ void asio_reactor::run_asio(time_point until, time_point end) {
 }
 
 // Before any task goes on: it might destroy a socket whose event is still to be looked at.
-void asio_reactor::take_events() noexcept {
+bool asio_reactor::take_events() noexcept {
   std::array<epoll_event, 256> events;
   const int count = ::epoll_wait(sockets_.native_handle(), events.data(), events.size(), 0);
-  has_events_ = count == static_cast<int>(events.size());
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     auto& s = *static_cast<reactor_socket*>(event.data.ptr);
@@ -141,6 +147,7 @@ void asio_reactor::take_events() noexcept {
     if (s.may_read && s.input != nullptr && !s.input->is_queued) ready_.push_back(*s.input);
     if (s.may_write && s.output != nullptr && !s.output->is_queued) ready_.push_back(*s.output);
   }
+  return count > 0;
 }
 
 void asio_reactor::tell(time_point end) noexcept {

@@ -101,17 +101,14 @@ boost::asio::io_context& io_thread::context() {
 bool io_thread::is_here() const noexcept { return lane_of_this_thread() == this; }
 
 void io_thread::post(detail::queued_job& job) noexcept {
-  bool must_wake = false;
-  {
-    std::unique_lock lock(loop_->mutex);
-    if (loop_->ended) {
-      lock.unlock();
-      return job.call(job, detail::job_fate::run);
-    }
-    loop_->jobs.push_back(job);
-    must_wake = !std::exchange(loop_->awake, true);
+  std::unique_lock lock(loop_->mutex);
+  if (loop_->ended) {
+    lock.unlock();
+    return job.call(job, detail::job_fate::run);
   }
-  if (must_wake) loop_->engine->wake();
+  loop_->jobs.push_back(job);
+  // With the lock: once the job has run, the thread may be gone.
+  if (!std::exchange(loop_->awake, true)) loop_->engine->wake();
 }
 
 void io_thread::sooner() noexcept {
