@@ -96,9 +96,10 @@ job_ref worker::find_job() noexcept {
 job_ref worker::take_own() noexcept {
   if (only_job_ != nullptr) return job_ref::batchable(*std::exchange(only_job_, nullptr));
   deque_owner own(queue_);
-  if (oldest_next_) [[unlikely]] {
-    oldest_next_ = false;
-    return own.take_oldest();
+  if (older_first_ > 0) [[unlikely]] {
+    --older_first_;
+    if (const job_ref oldest = own.take_oldest()) return oldest;
+    older_first_ = 0;  // thieves have taken them
   }
   const job_ref newest = own.newest();
   if (!newest) return {};
@@ -226,8 +227,8 @@ void worker::push_last(queued_job& job) noexcept {
     return;
   }
   show_only_job();
+  older_first_ = deque_owner(queue_).size();
   push(job);
-  oldest_next_ = true;
 }
 
 void worker::show_only_job() noexcept {

@@ -28,7 +28,7 @@ class worker final : public fork_context, private waiter {
 
   // Pushes a queued job, and wakes somebody if that helps.
   void push(queued_job& job) noexcept;
-  // As push(), and takes its oldest job next instead of this one.
+  // As push(), and takes what is older than this job before it.
   void push_last(queued_job& job) noexcept;
   // Runs other jobs, and sleeps when there are none, until the latch is set.
   void wait_until(latch& done) noexcept;
@@ -115,7 +115,7 @@ class worker final : public fork_context, private waiter {
   const unsigned index_;
   bool searching_ = false;    // counted in sleep::word
   job* entrance_ = nullptr;   // the fork that lent this seat to a thread outside any pool
-  bool oldest_next_ = false;  // something was pushed to go last
+  std::int64_t older_first_ = 0;  // jobs that go before one that was pushed to go last
   // Pushed to go last when there was nothing else: is next all the same, and needs no deque. Empty
   // whenever this worker does not come back to find_job() at once.
   queued_job* only_job_ = nullptr;

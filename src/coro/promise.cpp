@@ -8,10 +8,14 @@ constinit thread_local running running::here;
 // released, and others wait for them. So the chain is told to stop, and ends by itself.
 void promise_base::called(detail::job& self, detail::job_fate fate) noexcept {
   auto& me = static_cast<promise_base&>(self);
-  if (fate == detail::job_fate::drop) {
-    stop_chain(me.first());
+  if (fate == detail::job_fate::drop) stop_chain(me.first());
+  // A lane that has ended runs the job in the middle of its own suspension. By recursion a loop of
+  // yields would overflow the stack.
+  if (running::here.chain == &me.first()) {
+    running::here.next = &me;
+  } else {
+    me.run();
   }
-  me.run();
 }
 
 }  // namespace weft::coro

@@ -58,6 +58,10 @@ class chain_of_a_pool final : public waited_chain {
 
 void run_and_wait(promise_base& first, const std::stop_token& token) {
   if (pool* p = pool::current()) return run_and_wait(*p, first, token);
+  run_here_and_wait(first, token);
+}
+
+void run_here_and_wait(promise_base& first, const std::stop_token& token) {
   chain_of_a_thread chain;
   first.start_chain(chain, chain.lane);
   chain.listen(token, first);
@@ -67,6 +71,10 @@ void run_and_wait(promise_base& first, const std::stop_token& token) {
 
 void run_and_wait(pool& p, promise_base& first, const std::stop_token& token) {
   detail::crew& c = detail::crew_of(p);
+  // It will not help, and there may be nobody else.
+  if (detail::must_run_inline(c) && !detail::is_deterministic(c)) {
+    return run_here_and_wait(first, token);
+  }
   chain_of_a_pool chain;
   first.start_chain(chain, lane_of(p));
   detail::submit_job(c, first, "sync_wait");

@@ -8,18 +8,28 @@
 
 #include <weft/core/future.hpp>
 #include <weft/core/pool.hpp>
+#include <weft/coro/sync_wait.hpp>
 #include <weft/coro/task.hpp>
 
 namespace weft {
 
 namespace coro {
 
+enum class starts_in : std::uint8_t {
+  its_lane,  // whatever happens
+  a_waiter,  // too: a worker that waits for the result and cannot help otherwise
+};
+
 // The outcome of a chain, as a future: the job that starts it, its owner and its result in one.
 template <class T>
 class chain_future : public detail::future_state<T>, public chain_owner, public detail::job_memory {
  public:
-  chain_future(detail::crew& c, lane& home, task<T> t, std::string name)
-      : detail::future_state<T>(c, detail::future_state_base::phase::blocked),
+  chain_future(detail::crew& c, lane& home, task<T> t, std::string name,
+               starts_in where = starts_in::its_lane)
+      : detail::future_state<T>(c, where == starts_in::a_waiter
+                                       ? detail::future_state_base::phase::ready
+                                       : detail::future_state_base::phase::blocked),
+        pool_(c),
         home_(home),
         task_(std::move(t)),
         name_(std::move(name)) {
@@ -92,12 +102,21 @@ class chain_future : public detail::future_state<T>, public chain_owner, public 
     source.request_stop();
     post_all(released);
   }
-  void produce() noexcept override {}
+  // By a worker that waits for the result and may nest no deeper, before the chain has begun.
+  void produce() noexcept override {
+    this->result_.fill([this]() -> T {
+      auto& promise = task_.promise("spawn");
+      run_here_and_wait(promise, stop_token());
+      return promise.take();
+    });
+    abandon();
+  }
   void abandon() noexcept override {
     task_ = {};
     leaving();
   }
 
+  const detail::crew_reference pool_;  // may go while the task waits
   lane& home_;
   task<T> task_;
   const std::string name_;
@@ -115,7 +134,8 @@ template <class T>
 future<T> spawn(pool& p, task<T> t, std::string name = {}) {
   static_cast<void>(t.promise("spawn"));
   detail::crew& c = detail::crew_of(p);
-  auto* job = new coro::chain_future<T>(c, lane_of(p), std::move(t), std::move(name));
+  auto* job = new coro::chain_future<T>(c, lane_of(p), std::move(t), std::move(name),
+                                        coro::starts_in::a_waiter);
   future<T> result = adopt_state<T>(job);
   try {
     detail::submit_job(c, *job, "spawn");

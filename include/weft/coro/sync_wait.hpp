@@ -12,6 +12,8 @@ namespace coro {
 // Runs the chain that starts with this task; returns when it has ended.
 void run_and_wait(promise_base& first, const std::stop_token& token);
 void run_and_wait(pool& p, promise_base& first, const std::stop_token& token);
+// In this thread, whether it is a worker or not.
+void run_here_and_wait(promise_base& first, const std::stop_token& token);
 
 }  // namespace coro
 
