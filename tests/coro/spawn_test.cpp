@@ -89,6 +89,7 @@ TEST_F(Spawn, RunsAlsoWhenItsFutureIsDropped) {
   };
   static_cast<void>(weft::spawn(pool, t(ran)));
   ran.wait();
+  pool.shutdown();
 }
 
 TEST_F(Spawn, OfATaskWithoutACoroutineSaysSo) {
