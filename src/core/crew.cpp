@@ -11,6 +11,7 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/base/topology.hpp>
+#include <weft/core/crew_access.hpp>
 
 namespace weft::detail {
 namespace {
@@ -376,7 +377,11 @@ void crew::room_made() noexcept {
 void crew::continue_with(queued_job& job) noexcept {
   if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
     w->push(job);
-  } else if (injector_.push(job) == push_status::pushed) {
+    return;
+  }
+  // The job may be done, and the pool gone with it, before this call has returned.
+  const crew_reference keep(*this);
+  if (injector_.push(job) == push_status::pushed) {
     announce_work();
   } else {
     job.call(job, job_fate::run);  // the pool ends and this is no worker of it: nobody else will

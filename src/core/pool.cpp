@@ -48,10 +48,7 @@ crew* current_crew() noexcept {
 }
 
 void submit_job(crew& c, queued_job& job, const char* name) { c.submit(job, name); }
-void continue_with(crew& c, queued_job& job) noexcept {
-  const crew_reference keep(c);  // the job holds one too, but may be done and gone before we are
-  c.continue_with(job);
-}
+void continue_with(crew& c, queued_job& job) noexcept { c.continue_with(job); }
 void require_open(crew& c, const char* name) { c.require_open(name); }
 bool is_abandoned(const crew& c) noexcept { return c.is_abandoned(); }
 bool is_open(const crew& c) noexcept { return c.is_open(); }

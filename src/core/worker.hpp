@@ -113,8 +113,8 @@ class worker final : public fork_context, private waiter {
 
   crew& crew_;
   const unsigned index_;
-  bool searching_ = false;    // counted in sleep::word
-  job* entrance_ = nullptr;   // the fork that lent this seat to a thread outside any pool
+  bool searching_ = false;        // counted in sleep::word
+  job* entrance_ = nullptr;       // the fork that lent this seat to a thread outside any pool
   std::int64_t older_first_ = 0;  // jobs that go before one that was pushed to go last
   // Pushed to go last when there was nothing else: is next all the same, and needs no deque. Empty
   // whenever this worker does not come back to find_job() at once.

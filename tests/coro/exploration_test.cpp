@@ -1,6 +1,6 @@
-// Programs of tasks under the deterministic scheduler, asked to stop at each of their points in turn.
-// Whatever the order, afterwards every frame is gone, every permit is back, and what was sent was
-// received once or is still there.
+// Programs of tasks under the deterministic scheduler, asked to stop at each of their points in
+// turn. Whatever the order, afterwards every frame is gone, every permit is back, and what was sent
+// was received once or is still there.
 
 #include <cstdint>
 #include <functional>
@@ -242,9 +242,7 @@ void stop_everywhere(Run run) {
   EXPECT_GT(cancelled, runs / 2);
 }
 
-TEST(Exploration, StoppedByATokenAtAnyPointLeavesNothingBehind) {
-  stop_everywhere(stop_by_token);
-}
+TEST(Exploration, StoppedByATokenAtAnyPointLeavesNothingBehind) { stop_everywhere(stop_by_token); }
 
 TEST(Exploration, StoppedByItsFutureAtAnyPointLeavesNothingBehind) {
   stop_everywhere(stop_by_future);
@@ -255,7 +253,8 @@ TEST(Exploration, InAPoolThatEndsLeavesNothingBehind) {
     const auto s = static_cast<std::uint64_t>(seed);
     const auto mode = seed % 2 == 0 ? weft::shutdown_mode::cancel : weft::shutdown_mode::drain;
     for (const int after : {0, 1, 2, 3, 5, 8, 13}) {
-      ASSERT_EQ(end_the_pool(s, after, mode).complaint, "") << "seed " << seed << ", after " << after;
+      ASSERT_EQ(end_the_pool(s, after, mode).complaint, "")
+          << "seed " << seed << ", after " << after;
     }
   }
 }

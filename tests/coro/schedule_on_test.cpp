@@ -2,10 +2,12 @@
 
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <weft/coro/spawn.hpp>
 #include <weft/coro/sync_wait.hpp>
 #include <weft/coro/this_task.hpp>
 #include <weft/coro/when.hpp>
@@ -59,6 +61,19 @@ TEST_F(ScheduleOn, IsNoPointWhereStoppingIsNoticed) {
     co_return co_await weft::this_task::stop_requested();
   };
   EXPECT_TRUE(sync_wait(cleans_up(pool), stop.get_token()));
+}
+
+// Whoever sends the task there may still be on the way out when it has ended, and the pool with it.
+TEST_F(ScheduleOn, APoolMayGoAsSoonAsTheTaskHasEndedThere) {
+  weft::pool lasting({.workers = 1});
+  auto hops = [](weft::pool& to) -> task<int> {
+    co_await weft::schedule_on(to);
+    co_return 1;
+  };
+  for (int i = 0; i < weft::test::rounds(5000); ++i) {
+    weft::pool short_lived({.workers = 1});
+    ASSERT_EQ(weft::spawn(lasting, hops(short_lived)).get(), 1);
+  }
 }
 
 // -- yield ----------------------------------------------------------------------------------------

@@ -113,9 +113,10 @@ TEST_F(Task, GivesAReferenceToTheVeryObject) {
 
 TEST_F(Task, ReportsAConversionOfItsResultThatThrows) {
   struct picky {
-    picky(int n) {
+    picky(int n) : value(n) {
       if (n < 0) throw std::out_of_range("negative");
     }
+    int value;
   };
   auto t = [](int n) -> task<picky> { co_return n; };
   EXPECT_NO_THROW(sync_wait(t(1)));
@@ -265,7 +266,8 @@ TEST_F(Task, AHundredThousandNestedOnesRunInAPoolWithSmallStacks) {
 struct resumed_by_a_thread {
   static bool await_ready() noexcept { return false; }
   void await_suspend(std::coroutine_handle<> h) const {
-    *runner = std::jthread([h] { h.resume(); });
+    std::jthread& to = *runner;  // the frame, and this with it, may be gone once the thread runs
+    to = std::jthread([h] { h.resume(); });
   }
   void await_resume() const noexcept {}
   std::jthread* runner;

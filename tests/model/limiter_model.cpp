@@ -94,6 +94,61 @@ struct callback_and_try : limiter_suite_base, rl::test_suite<callback_and_try, 3
   }
 };
 
+// A request that is withdrawn while a permit comes back: granted or withdrawn, once.
+template <std::size_t Permits>
+struct withdrawn : limiter_suite_base, rl::test_suite<withdrawn<Permits>, 3> {
+  struct waiting_request final : limiter::request {
+    void grant(limiter::permit p) noexcept override {
+      granted = std::move(p);
+      go_on();
+    }
+    void go_on() {
+      RL_ASSERT(went_on.fetch_add(1) == 0);
+      b.ring(1);
+    }
+    limiter::permit granted;
+    weft::atomic<int> went_on{0};
+    weft::detail::bell b;
+  };
+  std::unique_ptr<waiting_request> wanted;
+  void before() {
+    set_up(Permits);
+    wanted = std::make_unique<waiting_request>();
+  }
+  void after() {
+    wanted.reset();
+    tear_down();
+  }
+  void thread(unsigned i) {
+    if (i == 0) {
+      if (Permits == 0) return;  // only the withdrawal ends the wait
+      auto permit = limit->acquire();
+      use(1);
+      guarded($) = guarded($) + 1;
+    } else if (i == 1) {
+      if (limit->withdraw(*wanted)) wanted->go_on();
+    } else {
+      want();
+    }
+  }
+  void want() {
+    switch (limit->take_or_queue(*wanted)) {
+      case limiter::claim::taken:
+        wanted->granted = limit->wrap();
+        break;
+      case limiter::claim::queued:
+        wanted->b.wait();
+        break;
+      case limiter::claim::withdrawn:
+        return;
+    }
+    if (!wanted->granted) return;
+    use(1);
+    guarded($) = guarded($) + 1;
+    wanted->granted = {};
+  }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,5 +156,7 @@ int main(int argc, char** argv) {
   run.run<one_at_a_time>("limiter: one at a time");
   run.run<opened_from_zero>("limiter: opened from zero");
   run.run<callback_and_try>("limiter: callbacks and tries");
+  run.run<withdrawn<1>>("limiter: withdrawn while a permit comes");
+  run.run<withdrawn<0>>("limiter: withdrawn without a permit");
   return run.exit_code();
 }

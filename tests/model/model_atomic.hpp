@@ -104,6 +104,9 @@ class atomic {
   T fetch_or(T v, std::memory_order o = std::memory_order_seq_cst, place p = place::current()) {
     return value_.fetch_or(v, model::order_of(o), model::place_of(p));
   }
+  T fetch_and(T v, std::memory_order o = std::memory_order_seq_cst, place p = place::current()) {
+    return value_.fetch_and(v, model::order_of(o), model::place_of(p));
+  }
   bool compare_exchange_strong(T& expected, T v, std::memory_order ok, std::memory_order failed,
                                place p = place::current()) {
     return value_.compare_exchange_strong(expected, v, model::order_of(ok), model::place_of(p),
@@ -144,6 +147,8 @@ class mutex {
  private:
   rl::mutex mutex_;
 };
+
+inline void yield_thread() noexcept { rl::yield(1, RL_INFO); }
 
 // The threads of a model are fibres of one thread.
 template <class Tag, class T>

@@ -6,6 +6,8 @@
 #ifdef WEFT_MODEL_CHECK
 #include <model_atomic.hpp>
 #else
+#include <sched.h>
+
 #include <atomic>
 #include <mutex>
 
@@ -14,6 +16,9 @@ namespace weft {
 template <class T>
 using atomic = std::atomic<T>;
 using mutex = std::mutex;
+
+// Lets others run, for loops that wait for somebody who is about to finish.
+inline void yield_thread() noexcept { ::sched_yield(); }
 
 // A variable of each thread, one for every Tag. T starts with its default value.
 template <class Tag, class T>

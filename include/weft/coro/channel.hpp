@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/atomic.hpp>
 #include <weft/core/errors.hpp>
 #include <weft/coro/task.hpp>
 
@@ -167,7 +168,7 @@ class channel {
   }
 
   const std::size_t capacity_;
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   // Guarded by mutex_. Senders wait only while there is no room, receivers only while there is no
   // value, so never both.
   std::deque<T> values_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -108,8 +109,9 @@ class promise_base : public detail::queued_job {
 
 // What this thread is about to resume, and on whose behalf it runs.
 struct running {
-  // Written by this thread alone. Read by a monitor, too, which does not follow it: relaxed.
-  atomic<promise_base*> chain{nullptr};
+  // Written by this thread alone. Read by a monitor, too, which does not follow it: relaxed. The
+  // models have nothing to check here, and no initialiser for a constant.
+  std::atomic<promise_base*> chain{nullptr};
   promise_base* next = nullptr;
 
   static constinit thread_local running here __attribute__((tls_model("initial-exec")));

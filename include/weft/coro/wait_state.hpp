@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sched.h>
-
 #include <cstdint>
 
 #include <weft/base/atomic.hpp>
@@ -54,7 +52,7 @@ class wait_state {
     // [E] acquire: pairs with [L] of whoever has let go before.
     std::uintptr_t seen = word_.fetch_and(flags, std::memory_order_acquire);
     while ((seen & (stopping | read)) != 0) {
-      ::sched_yield();
+      yield_thread();
       seen = word_.load(std::memory_order_acquire);  // [E]
     }
   }
