@@ -6,7 +6,6 @@
 #include <model.hpp>
 #include <model_task.hpp>
 
-#include <core/job_memory.cpp>
 #include <coro/branches.cpp>
 
 namespace {
@@ -29,6 +28,7 @@ struct two_branches {
     for (int i = 0; i < 2; ++i) {
       did[i]($) = 0;
       branch[i]->expect_to_go_on();
+      std::destroy_at(&branch[i]->promise.waiting());  // start() makes it anew
     }
     parent->expect_to_go_on();
   }

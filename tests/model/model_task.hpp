@@ -19,6 +19,10 @@ namespace weft::model {
 class played_task {
  public:
   played_task() : home_(promise.call) { promise.start_chain(nobody_, home_); }
+  ~played_task() {
+    std::destroy_at(&promise.waiting());
+    std::destroy_at(&promise.next);
+  }
 
   [[nodiscard]] std::coroutine_handle<coro::promise_base> handle() noexcept {
     return std::coroutine_handle<coro::promise_base>::from_promise(promise);
@@ -79,7 +83,7 @@ class played_task {
   alignas(coro::promise_base) std::byte memory_[sizeof(coro::promise_base)];
 
  public:
-  // Is not destroyed: the model's atomics do not know unions.
+  // Has no destructor, for the model's atomics in its union have one.
   coro::promise_base& promise = *::new (memory_) coro::promise_base;
 
  private:

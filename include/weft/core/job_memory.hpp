@@ -57,7 +57,8 @@ class job_memory {
   static void give_back() noexcept;
 
  private:
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || WEFT_CLANG_SANITIZES
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || WEFT_CLANG_SANITIZES || \
+    defined(WEFT_MODEL_CHECK)
   static constexpr bool pooled = false;  // a block used after its job must be seen
 #else
   static constexpr bool pooled = true;
