@@ -388,17 +388,10 @@ void crew::continue_with(queued_job& job) noexcept {
   }
 }
 
-// From outside: the job may end, and the pool with it, before the call does.
-void crew::post(queued_job& job) noexcept {
-  if (is_here()) return current_worker()->push(job);
-  const crew_reference keep(*this);
-  continue_with(job);
-}
-
 // The queue for work from outside is behind everything a worker has.
 void crew::post_last(queued_job& job) noexcept {
   if (is_here()) return current_worker()->push_last(job);
-  post(job);
+  continue_with(job);
 }
 
 bool crew::is_here() const noexcept {

@@ -36,7 +36,7 @@ class crew final : public lane {
   // -- for callers from outside (pool.cpp, crew_access.hpp) ---------------------------------------
   void submit(queued_job& job, const char* name);
   void continue_with(queued_job& job) noexcept;
-  void post(queued_job& job) noexcept override;
+  void post(queued_job& job) noexcept override { continue_with(job); }
   void post_last(queued_job& job) noexcept override;
   [[nodiscard]] bool is_here() const noexcept override;
   [[nodiscard]] service_order order() const noexcept override {

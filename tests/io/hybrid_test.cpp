@@ -1,6 +1,7 @@
 #include <weft/io/hybrid.hpp>
 
 #include <condition_variable>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -88,12 +89,15 @@ TEST(HybridScheduler, ShutdownNamesWhatDidNotStop) {
   std::mutex mutex;
   std::condition_variable changed;
   bool released = false;
+  std::latch started(1);
   auto deaf = hs.spawn_cpu(
       [&] {
+        started.count_down();
         std::unique_lock lock(mutex);
         changed.wait(lock, [&] { return released; });
       },
       {.name = "deaf"});
+  started.wait();
   const auto report = hs.shutdown({.let_run = 0ms, .then_stop = 1ms});
   ASSERT_EQ(report.unfinished.size(), 1U);
   EXPECT_EQ(report.unfinished[0].name, "deaf");
