@@ -202,12 +202,15 @@ void crew::resize(unsigned workers) {
                 "max_workers is fixed when the pool is made");
   std::unique_lock<std::mutex> lock;
   if (!lock_change(lock)) throw_stopped("pool::resize");
-  start_workers(workers);
+  // Threads that sleep in calls do not count, so there must be others for the seats.
+  const unsigned seats = std::min(workers + blocked_, options_.max_workers);
+  start_workers(seats);
   wanted_.store(workers, std::memory_order_relaxed);
-  sleep_.set_seats(std::min(workers + blocked_, options_.max_workers));
+  sleep_.set_seats(seats);
 }
 
 bool crew::lock_change(std::unique_lock<std::mutex>& lock) const noexcept {
+  if (is_abandoned()) return false;  // whoever held it stayed in the parent
   lock = std::unique_lock(change_, std::try_to_lock);
   while (!lock.owns_lock()) {
     if (!is_open()) return false;

@@ -460,7 +460,8 @@ worker_stats worker::stats() noexcept {
           .wakes = read(wakes_),
           .queued = static_cast<std::size_t>(queue().size()),
           .nesting = nesting_.load(std::memory_order_relaxed),
-          .activity = activity_.load(std::memory_order_relaxed)};
+          .activity = activity_.load(std::memory_order_relaxed),
+          .lent = has_guest_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace weft::detail

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <weft/base/atomic.hpp>
@@ -50,12 +51,24 @@ class worker final : public fork_context, private waiter {
     deque_owner(queue_).publish_all();
   }
 
+  // The job is about to sleep in a call, and comes back from it. False: it was there already.
+  [[nodiscard]] bool blocks() noexcept {
+    activity_.store(worker_activity::waiting, std::memory_order_relaxed);
+    return !std::exchange(blocks_, true);
+  }
+  void unblocks() noexcept {
+    blocks_ = false;
+    activity_.store(worker_activity::running, std::memory_order_relaxed);
+  }
+
   // The occupant comes from outside and leaves again.
   void guest_arrives() noexcept {
+    has_guest_.store(true, std::memory_order_relaxed);
     activity_.store(worker_activity::running, std::memory_order_relaxed);
   }
   void guest_leaves() noexcept {
     publish_all();
+    has_guest_.store(false, std::memory_order_relaxed);
     activity_.store(worker_activity::asleep, std::memory_order_relaxed);
   }
 
@@ -116,6 +129,7 @@ class worker final : public fork_context, private waiter {
   bool searching_ = false;        // counted in sleep::word
   job* entrance_ = nullptr;       // the fork that lent this seat to a thread outside any pool
   std::int64_t older_first_ = 0;  // jobs that go before one that was pushed to go last
+  bool blocks_ = false;           // inside blocking()
   // Pushed to go last when there was nothing else: is next all the same, and needs no deque. Empty
   // whenever this worker does not come back to find_job() at once.
   queued_job* only_job_ = nullptr;
@@ -131,6 +145,7 @@ class worker final : public fork_context, private waiter {
   atomic<std::uint32_t> nesting_{0};  // written by the occupant
   atomic<unsigned> cpu_{0};           // where it looked for work last; a hint for thieves
   atomic<worker_activity> activity_{worker_activity::asleep};  // written by the occupant
+  atomic<bool> has_guest_{false};                              // likewise
 };
 
 // Makes `w` the worker of this thread, null for none; returns the one before.

@@ -1,14 +1,20 @@
 #include <weft/core/blocking.hpp>
 
+#include <barrier>
 #include <latch>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
+#include <weft/core/future.hpp>
 #include <weft/core/pool.hpp>
 #include <weft/core/task_group.hpp>
 
+#include <support/watchdog.hpp>
+
 namespace {
+
+using namespace std::chrono_literals;
 
 TEST(Blocking, LetsAnotherJobRunMeanwhile) {
   weft::pool pool({.workers = 1, .max_workers = 2});
@@ -63,6 +69,46 @@ TEST(Blocking, WorksWhileThePoolEnds) {
   go_on.count_down();
   pool.shutdown();
   EXPECT_EQ(slow.get(), 1);
+}
+
+TEST(Blocking, GivesOneSeatAwayHoweverDeepItIsNested) {
+  weft::pool p({.workers = 1, .max_workers = 8});
+  const auto seats = [&p] { return p.stats().workers; };
+  auto inside =
+      p.submit([&] { return weft::blocking([&] { return weft::blocking([&] { return weft::blocking(seats); }); }); });
+  EXPECT_EQ(inside.get(), 2U);
+  EXPECT_EQ(seats(), 1U);
+}
+
+TEST(Blocking, JobInACallIsNotCountedWhenThePoolIsResized) {
+  weft::pool p({.workers = 1, .max_workers = 8});
+  const weft::test::watchdog limit(60s, p);
+  std::latch inside(1);
+  std::latch release(1);
+  auto sleeps = p.submit([&] {
+    weft::blocking([&] {
+      inside.count_down();
+      release.wait();
+    });
+  });
+  inside.wait();
+  p.resize(2);
+  std::barrier both(2);  // two can run beside the one that sleeps
+  auto a = p.submit([&] { both.arrive_and_wait(); });
+  auto b = p.submit([&] { both.arrive_and_wait(); });
+  a.get();
+  b.get();
+  release.count_down();
+  sleeps.get();
+  EXPECT_EQ(p.stats().workers, 2U);
+}
+
+TEST(Blocking, SeatIsGivenBackWhenThePoolWasMadeSmallerMeanwhile) {
+  weft::pool p({.workers = 3, .max_workers = 8});
+  const weft::test::watchdog limit(60s, p);
+  p.submit([&] { weft::blocking([&] { p.resize(1); }); }).get();
+  EXPECT_EQ(p.stats().workers, 1U);
+  EXPECT_EQ(p.submit([] { return 1; }).get(), 1);
 }
 
 }  // namespace

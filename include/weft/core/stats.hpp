@@ -25,6 +25,7 @@ struct worker_stats {
   std::size_t queued = 0;      // jobs in its deque now
   std::size_t nesting = 0;     // jobs begun while waiting inside another one, now
   worker_activity activity = worker_activity::asleep;
+  bool lent = false;  // a thread from outside does it, while the worker's own sleeps
 };
 
 // A snapshot of a pool. Counters are exact once the pool is quiet; while it works they were true at
