@@ -50,6 +50,8 @@ class asio_wait : public coro::wait {
 
   // False when the task was asked to stop: begin nothing.
   [[nodiscard]] bool begin(coro::promise_base& waiter, boost::asio::any_io_executor where) noexcept;
+  // It could not be started, and never completes.
+  void not_started() noexcept;
   // The operation has been started. True: suspend. The frame may be gone when this returns.
   [[nodiscard]] bool started() noexcept;
   // By the handler, when the results are stored. The frame may be gone when this returns.
@@ -67,6 +69,13 @@ class asio_wait : public coro::wait {
 
   void give_up(detail::job_list& released) noexcept override;
   [[nodiscard]] const char* what() const noexcept override { return "an I/O operation"; }
+  // Nobody cancels it from here on. Whether it was started.
+  [[nodiscard]] bool close() noexcept;
+  // With mutex_ held.
+  [[nodiscard]] std::shared_ptr<request> make_request();
+  // Without it, and without touching the operation, which may be gone.
+  static void send(const std::shared_ptr<request>& asked,
+                   const boost::asio::any_io_executor& where) noexcept;
 
   boost::asio::any_io_executor where_;
   boost::asio::cancellation_signal signal_;
@@ -75,6 +84,7 @@ class asio_wait : public coro::wait {
   std::shared_ptr<request> request_;
   bool is_completed_ = false;
   bool is_started_ = false;
+  bool is_given_up_ = false;
   bool began_ = false;
 };
 
@@ -111,6 +121,18 @@ struct asio_result<std::exception_ptr, Rest...> {
   }
 };
 
+// Where an operation completes; empty when it does not say.
+template <class Initiation>
+boost::asio::any_io_executor executor_of(const Initiation& initiation) {
+  if constexpr (requires { initiation.get_executor(); }) {
+    return initiation.get_executor();
+  } else if constexpr (requires { initiation.initiation_; }) {
+    return executor_of(initiation.initiation_);  // as_tuple and its like wrap another one
+  } else {
+    return {};
+  }
+}
+
 template <class Initiation, class InitArgs, class... Args>
 class asio_operation final : public asio_wait {
  public:
@@ -120,9 +142,15 @@ class asio_operation final : public asio_wait {
   [[nodiscard]] static bool await_ready() noexcept { return false; }
   template <coro::task_promise_type Promise>
   [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> waiter) {
-    if (!this->begin(waiter.promise(), executor())) return false;
-    std::apply([this](auto&... args) { std::move(initiation_)(handler{this}, std::move(args)...); },
-               args_);
+    if (!this->begin(waiter.promise(), executor_of(initiation_))) return false;
+    try {
+      std::apply(
+          [this](auto&... args) { std::move(initiation_)(handler{this}, std::move(args)...); },
+          args_);
+    } catch (...) {
+      this->not_started();
+      throw;
+    }
     return this->started();
   }
   auto await_resume() {
@@ -150,14 +178,6 @@ class asio_operation final : public asio_wait {
     }
     asio_operation* operation;
   };
-
-  [[nodiscard]] boost::asio::any_io_executor executor() const {
-    if constexpr (requires { initiation_.get_executor(); }) {
-      return initiation_.get_executor();
-    } else {
-      return {};
-    }
-  }
 
   Initiation initiation_;
   InitArgs args_;
