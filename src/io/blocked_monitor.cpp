@@ -90,27 +90,31 @@ void blocked_monitor::wake() noexcept {
 
 void blocked_monitor::run() noexcept {
   for (;;) {
-    bool more = look();
-    if (!more) {
-      dozing_.store(true, std::memory_order_seq_cst);
-      more = look();
-    }
+    if (!look()) doze();
     std::unique_lock lock(mutex_);
-    const auto called = [this] { return ending_ || called_; };
-    if (more) {
-      dozing_.store(false, std::memory_order_relaxed);  // it looks again anyway
-      changed_.wait_for(lock, interval_, [this] { return ending_; });
-    } else {
-      changed_.wait(lock, called);
-      dozing_.store(false, std::memory_order_relaxed);
-    }
-    called_ = false;
+    changed_.wait_for(lock, interval_, [this] { return ending_; });
     if (ending_) break;
   }
   for (watched& w : workers_) {
     if (std::exchange(w.compensated, false))
       detail::remove_seat_for_blocked(detail::crew_of(*pool_));
   }
+}
+
+// Until work comes. It is announced before it is queued, so there is a pause before the last look,
+// and run() makes one before the next.
+void blocked_monitor::doze() {
+  dozing_.store(true, std::memory_order_seq_cst);
+  const auto called = [this] { return ending_ || called_; };
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, interval_, called)) {
+    lock.unlock();
+    const bool more = look();
+    lock.lock();
+    if (!more) changed_.wait(lock, called);
+  }
+  called_ = false;
+  dozing_.store(false, std::memory_order_relaxed);  // it looks again anyway
 }
 
 void blocked_monitor::learn_of_new_workers() {
@@ -135,8 +139,9 @@ void blocked_monitor::look_at(unsigned index, watched& w, const worker_stats& no
                               bool others_wait) {
   if (w.thread.running == nullptr) return;
   const auto cpu = read(w.thread.cpu_clock);
-  const bool same_job =
-      now.executed == w.executed && now.activity == worker_activity::running && now.executed > 0;
+  // Of a seat that is lent, the clock of the worker's own thread says nothing.
+  const bool same_job = now.executed == w.executed && now.executed > 0 && !now.lent &&
+                        now.activity == worker_activity::running;
   const bool asleep = same_job && (cpu - w.cpu) < asleep_below * interval_;
   w.executed = now.executed;
   w.cpu = cpu;

@@ -42,7 +42,8 @@ class blocked_monitor {
   void watch(pool& p);
   void end() noexcept;
 
-  // From any thread, often: costs a load.
+  // Before the work is queued, for afterwards it may end, and the scheduler with it. From any
+  // thread, often: costs a load.
   void work_comes() noexcept {
     if (dozing_.load(std::memory_order_seq_cst)) wake();
   }
@@ -62,6 +63,7 @@ class blocked_monitor {
   };
 
   void run() noexcept;
+  void doze();
   void wake() noexcept;
   // Whether there may be something to see next time.
   bool look();
@@ -87,7 +89,7 @@ class blocked_monitor {
   bool ending_ = false;
   bool called_ = false;
   // Written by the thread before it looks for the last time, read by work_comes(). seq_cst: either
-  // the look sees the work, or whoever brought it sees this.
+  // whoever brings work sees this, or has begun to bring it before the pause that comes next.
   atomic<bool> dozing_{false};
 };
 

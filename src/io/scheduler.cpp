@@ -52,6 +52,7 @@ std::unique_ptr<pool> make_pool(const hybrid_options& options, blocked_monitor* 
 // The monitor is told of the pool's threads, so it is there before them.
 scheduler::scheduler(hybrid_options options)
     : options_(checked(std::move(options))),
+      process_(detail::process_generation()),
       classifier_(options_.classifier != nullptr ? options_.classifier
                                                  : std::make_shared<kind_classifier>()),
       monitor_(options_.cpu_pool == nullptr && options_.blocked_after.count() > 0
@@ -90,8 +91,17 @@ scheduler::~scheduler() {
 }
 
 void scheduler::set_door(door d) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (door_ < d) door_ = d;
+  {
+    const std::lock_guard lock(mutex_);
+    if (door_ < d) door_ = d;
+  }
+  if (d == door::shut) tasks_.close();  // also to those who have passed the door and are on the way
+}
+
+bool scheduler::is_abandoned() const noexcept { return process_ != detail::process_generation(); }
+
+void scheduler::enter(tracked_task& t) {
+  if (!tasks_.enter(t)) throw_stopped();
 }
 
 bool scheduler::is_inside() const noexcept {
@@ -103,12 +113,21 @@ bool scheduler::is_inside() const noexcept {
 }
 
 void scheduler::require_open() const {
+  if (is_abandoned()) {
+    throw used_after_fork(
+        "weft: hybrid_scheduler::spawn in a forked child: the scheduler's threads stayed in the "
+        "parent; make a new scheduler in the child, or fork before the first one is made");
+  }
   door now{};
   {
     const std::lock_guard lock(mutex_);
     now = door_;
   }
   if (now == door::open || (now == door::from_inside && is_inside())) return;
+  throw_stopped();
+}
+
+void scheduler::throw_stopped() {
   throw pool_stopped(
       "weft: hybrid_scheduler::spawn after shutdown(): it takes no more tasks; spawn before it, or "
       "use another scheduler");
@@ -183,6 +202,7 @@ void scheduler::throw_blocking_full() const {
 }
 
 shutdown_report scheduler::shutdown(shutdown_limits limits) {
+  if (is_abandoned()) return {};
   if (limits.let_run < limits.let_run.zero() || limits.then_stop < limits.then_stop.zero()) {
     throw std::invalid_argument("weft: shutdown_limits must not be negative; 0 waits for nothing");
   }
@@ -265,9 +285,7 @@ void report_unhandled(scheduler& s, std::exception_ptr error) noexcept {
   s.report_unhandled(std::move(error));
 }
 
-tracked_task::tracked_task(scheduler& s, lane_kind lane) : scheduler_(s), lane_(lane) {
-  s.tasks().enter(*this);
-}
+void tracked_task::enter() { scheduler_.enter(*this); }
 void tracked_task::leave() noexcept { scheduler_.tasks().leave(*this); }
 
 bool blocking_hop::move(coro::promise_base& task) {
@@ -289,7 +307,10 @@ namespace weft {
 
 hybrid_scheduler::hybrid_scheduler(hybrid_options options)
     : scheduler_(std::make_unique<io::scheduler>(std::move(options))) {}
-hybrid_scheduler::~hybrid_scheduler() = default;
+// In a forked child there are no threads to wait for, and their locks may be held for ever.
+hybrid_scheduler::~hybrid_scheduler() {
+  if (scheduler_->is_abandoned()) static_cast<void>(scheduler_.release());
+}
 
 coro::hop hybrid_scheduler::cpu() noexcept { return schedule_on(scheduler_->cpu_for_work()); }
 coro::hop hybrid_scheduler::io() noexcept {

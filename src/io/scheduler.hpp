@@ -28,7 +28,9 @@ class scheduler {
 
   [[nodiscard]] placement place(task_kind kind, const spawn_options& options);
   void submit(detail::queued_job& job, placement where);
+  void enter(tracked_task& t);
   shutdown_report shutdown(shutdown_limits limits);
+  [[nodiscard]] bool is_abandoned() const noexcept;  // in a forked child
   void report_unhandled(std::exception_ptr error) noexcept;
 
   [[nodiscard]] pool& cpu() noexcept { return *cpu_; }
@@ -59,10 +61,12 @@ class scheduler {
   void start_io_threads(io_engine engine);
   [[nodiscard]] lane_kind classify(const task_facts& facts) noexcept;
   void require_open() const;
+  [[noreturn]] static void throw_stopped();
   [[nodiscard]] bool is_inside() const noexcept;
   void set_door(door d) noexcept;
 
   const hybrid_options options_;
+  const std::uint32_t process_;  // the fork generation it was made in
   const std::shared_ptr<task_classifier> classifier_;
   task_registry tasks_;
   std::unique_ptr<blocked_monitor> monitor_;

@@ -12,14 +12,23 @@ unsigned task_registry::shard_of_this_thread() noexcept {
   return mine;
 }
 
-void task_registry::enter(tracked_task& t) noexcept {
+bool task_registry::enter(tracked_task& t) noexcept {
   t.shard_ = shard_of_this_thread();
   shard& s = shards_[t.shard_];
   const std::lock_guard lock(s.mutex);
+  if (s.closed) return false;
   ++s.entered;
   t.next_ = s.first;
   if (s.first != nullptr) s.first->previous_ = &t;
   s.first = &t;
+  return true;
+}
+
+void task_registry::close() noexcept {
+  for (shard& s : shards_) {
+    const std::lock_guard lock(s.mutex);
+    s.closed = true;
+  }
 }
 
 void task_registry::unlink(shard& s, tracked_task& t) noexcept {

@@ -16,13 +16,16 @@ namespace weft::io {
 // end tasks rarely meet.
 class task_registry {
  public:
-  void enter(tracked_task& t) noexcept;
+  // False when close() came first.
+  [[nodiscard]] bool enter(tracked_task& t) noexcept;
   // The task may go when this returns.
   void leave(tracked_task& t) noexcept;
 
   // One after another, each kept from ending meanwhile. The visitor must not call enter() or
   // leave().
   void visit(const std::function<void(tracked_task&)>& visitor) const;
+  // Nothing enters any more, so stop_all() misses nothing.
+  void close() noexcept;
   // Asks all of them to stop.
   void stop_all() const;
 
@@ -39,6 +42,7 @@ class task_registry {
     tracked_task* first = nullptr;
     std::uint64_t entered = 0;
     std::uint64_t left = 0;
+    bool closed = false;
     mutable bool watched = false;  // somebody waits for the end: leave() tells
   };
   static constexpr unsigned shard_count = 16;

@@ -74,8 +74,9 @@ TEST(Blocking, WorksWhileThePoolEnds) {
 TEST(Blocking, GivesOneSeatAwayHoweverDeepItIsNested) {
   weft::pool p({.workers = 1, .max_workers = 8});
   const auto seats = [&p] { return p.stats().workers; };
-  auto inside =
-      p.submit([&] { return weft::blocking([&] { return weft::blocking([&] { return weft::blocking(seats); }); }); });
+  auto inside = p.submit([&] {
+    return weft::blocking([&] { return weft::blocking([&] { return weft::blocking(seats); }); });
+  });
   EXPECT_EQ(inside.get(), 2U);
   EXPECT_EQ(seats(), 1U);
 }

@@ -1,11 +1,17 @@
 #include <weft/io/hybrid.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <condition_variable>
 #include <latch>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -89,15 +95,15 @@ TEST(HybridScheduler, ShutdownNamesWhatDidNotStop) {
   std::mutex mutex;
   std::condition_variable changed;
   bool released = false;
-  std::latch started(1);
+  std::latch begun(1);
   auto deaf = hs.spawn_cpu(
       [&] {
-        started.count_down();
+        begun.count_down();
         std::unique_lock lock(mutex);
         changed.wait(lock, [&] { return released; });
       },
       {.name = "deaf"});
-  started.wait();
+  begun.wait();
   const auto report = hs.shutdown({.let_run = 0ms, .then_stop = 1ms});
   ASSERT_EQ(report.unfinished.size(), 1U);
   EXPECT_EQ(report.unfinished[0].name, "deaf");
@@ -238,6 +244,157 @@ TEST(HybridScheduler, ACompletionAndASubmissionAtOnceLeaveNothingAsleep) {
     hop.get();
     plain.get();
   }
+}
+
+TEST(HybridScheduler, DroppedTaskThatStopsWhenAskedIsNoError) {
+  std::mutex mutex;
+  int reported = 0;
+  weft::hybrid_options options;
+  options.on_unhandled = [&](const std::exception_ptr&) {
+    const std::lock_guard lock(mutex);
+    ++reported;
+  };
+  {
+    hybrid_scheduler hs(options);
+    for (int i = 0; i < 100; ++i) {
+      hs.spawn([]() -> task<> { co_await weft::sleep_for(1h); }());
+      hs.spawn_cpu([]() -> task<> { co_await weft::sleep_for(1h); }());
+    }
+    hs.shutdown({.let_run = 0ms});
+  }
+  EXPECT_EQ(reported, 0);
+}
+
+TEST(HybridScheduler, AFunctionThatReturnsATaskIsThatTask) {
+  hybrid_scheduler hs;
+  auto kept = std::make_unique<int>(7);
+  EXPECT_EQ(hs.spawn([kept = std::move(kept)]() -> task<int> {
+                co_await weft::sleep_for(1ms);
+                co_return *kept;
+              }).get(),
+            7);
+  auto endless = hs.spawn([](std::stop_token stop) -> task<bool> {
+    while (!stop.stop_requested()) co_await weft::schedule_on(weft::pool::global());
+    co_return true;
+  });
+  endless.request_stop();
+  try {
+    EXPECT_TRUE(endless.get());
+  } catch (const weft::cancelled&) {  // it had not begun
+  }
+}
+
+TEST(HybridScheduler, TasksCanBeListedWhileOthersAreSpawned) {
+  hybrid_scheduler hs;
+  std::jthread lister([&hs](const std::stop_token& stop) {
+    while (!stop.stop_requested()) static_cast<void>(hs.dump());
+  });
+  for (int i = 0; i < 2000; ++i) hs.spawn([] {}, {.name = "short"}).get();
+}
+
+// Holds up whoever spawns a task named "late".
+class slow_classifier final : public weft::task_classifier {
+ public:
+  lane_kind classify(const weft::task_facts& facts) override {
+    if (facts.name == "late") {
+      entered.count_down();
+      leave.wait();
+    }
+    return lane_of(facts.kind);
+  }
+  std::string explain(std::string_view /*name*/) const override { return "slow"; }
+
+  std::latch entered{1};
+  std::latch leave{1};
+};
+
+TEST(HybridScheduler, TaskThatIsBeingSpawnedAtTheShutdownIsRefused) {
+  auto classifier = std::make_shared<slow_classifier>();
+  weft::hybrid_options options;
+  options.classifier = classifier;
+  hybrid_scheduler hs(options);
+  auto parent = hs.spawn_cpu(
+      [&hs] { hs.spawn([]() -> task<> { co_await weft::sleep_for(1h); }(), {.name = "late"}); });
+  classifier->entered.wait();
+  EXPECT_EQ(hs.shutdown({.let_run = 0ms, .then_stop = 0ms}).unfinished.size(), 1U);
+  classifier->leave.count_down();
+  EXPECT_THROW(parent.get(), weft::pool_stopped);
+}
+
+TEST(HybridScheduler, TaskThatIsStoppedAndThenRefusedLeavesOnce) {
+  weft::pool full({.workers = 1, .max_pending = 1});
+  std::latch running(1);
+  std::latch release(1);
+  full.spawn([&] {
+    running.count_down();
+    release.wait();
+  });
+  running.wait();
+  full.spawn([] {});
+  weft::hybrid_options options;
+  options.cpu_pool = &full;
+  hybrid_scheduler hs(options);
+  std::jthread spawner([&hs] {  // waits for room in the queue
+    EXPECT_THROW(hs.spawn_cpu([] {}), weft::pool_stopped);
+  });
+  while (hs.stats().live == 0) std::this_thread::yield();
+  EXPECT_TRUE(hs.shutdown({.let_run = 0ms}).unfinished.empty());
+  std::jthread closer([&full] { full.shutdown(weft::shutdown_mode::drain); });
+  spawner.join();
+  release.count_down();
+  EXPECT_EQ(hs.stats().live, 0U);
+}
+
+TEST(HybridScheduler, CallsInBlockingAreNotReportedAsBlocked) {
+  std::mutex mutex;
+  std::vector<std::string> reported;
+  weft::hybrid_options options;
+  options.cpu_workers = 1;
+  options.blocked_after = 2ms;
+  options.on_blocked = [&](const weft::blocked_task& found) {
+    const std::lock_guard lock(mutex);
+    reported.push_back(found.name);
+  };
+  hybrid_scheduler hs(options);
+  // Work is queued all the time, so the monitor looks all the time.
+  std::stop_source enough;
+  std::vector<weft::spawned<void>> busy;
+  for (int i = 0; i < 3; ++i) {
+    busy.push_back(hs.spawn_cpu([](std::stop_token stop) -> task<> {
+      while (!stop.stop_requested()) co_await weft::yield();
+    }(enough.get_token())));
+  }
+  hs.spawn_cpu([] { weft::blocking([] { std::this_thread::sleep_for(100ms); }); },
+               {.name = "says so"})
+      .get();
+  enough.request_stop();
+  for (auto& b : busy) b.get();
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(reported, testing::IsEmpty());
+}
+
+TEST(HybridScheduler, ForkedChildCanDestroyItAndIsToldWhatItCannotDo) {
+  auto hs = std::make_unique<hybrid_scheduler>();
+  hs->spawn([] {}).get();
+  hs->spawn_io([] {}).get();
+  auto waits = hs->spawn([]() -> task<> { co_await weft::sleep_for(1h); }());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    try {
+      hs->spawn([] {});
+    } catch (const weft::used_after_fork&) {
+      hs->shutdown();
+      hs.reset();
+      ::_exit(0);
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  waits.request_stop();
+  EXPECT_THROW(waits.get(), weft::cancelled);
 }
 
 TEST(HybridScheduler, SaysWhichOptionIsWrong) {

@@ -96,7 +96,7 @@ struct hybrid_stats {
 };
 
 // The result of a spawned task. Unlike a plain future it may be dropped: the task goes on, and what
-// it throws goes to hybrid_options::on_unhandled.
+// it throws goes to hybrid_options::on_unhandled, unless it is that it was cancelled.
 template <class T>
 class spawned : public future<T> {
  public:
@@ -123,12 +123,31 @@ class blocking_hop {
   scheduler& scheduler_;
 };
 
-// A function as a task: it gets the stop token if it wants one.
+template <class T>
+struct task_result {
+  using type = T;
+  static constexpr task_kind kind = task_kind::function;
+};
+template <class T>
+struct task_result<task<T>> {
+  using type = T;
+  static constexpr task_kind kind = task_kind::coroutine;
+};
+
+// A function as a task: it gets the stop token if it wants one. What it captures lives until the
+// end, also where it is a coroutine itself.
 template <class F>
-task<run_result_t<F>> as_task(F f) {
+task<typename task_result<run_result_t<F>>::type> as_task(F f) {
+  constexpr bool is_coroutine = task_result<run_result_t<F>>::kind == task_kind::coroutine;
   if constexpr (detail::takes_stop_token<F>) {
     auto token = co_await this_task::stop_token();
-    co_return std::invoke(std::move(f), std::move(token));
+    if constexpr (is_coroutine) {
+      co_return co_await std::invoke(f, std::move(token));
+    } else {
+      co_return std::invoke(std::move(f), std::move(token));
+    }
+  } else if constexpr (is_coroutine) {
+    co_return co_await std::invoke(f);
   } else {
     co_return std::invoke(std::move(f));
   }
@@ -151,7 +170,9 @@ task<run_result_t<F>> as_task(F f) {
 //   the I/O engine cannot start, and then nothing is left behind; pool_stopped after shutdown();
 //   queue_full when the blocking lane is.
 // Lifetime: the destructor asks everything to stop and waits for it, however long that takes;
-//   shutdown() before it gives time and sets limits. Not from one of its own tasks.
+//   shutdown() before it gives time and sets limits. Not from one of its own tasks. In a forked
+//   child the threads are missing: spawn throws used_after_fork, shutdown() and the destructor do
+//   nothing.
 class hybrid_scheduler {
  public:
   explicit hybrid_scheduler(hybrid_options options = {});
@@ -159,7 +180,8 @@ class hybrid_scheduler {
   hybrid_scheduler(const hybrid_scheduler&) = delete;
   hybrid_scheduler& operator=(const hybrid_scheduler&) = delete;
 
-  // In the lane that spawn_options, else the classifier says.
+  // In the lane that spawn_options, else the classifier says. A function that returns a task counts
+  // as that task.
   template <class T>
   spawned<T> spawn(task<T> t, spawn_options options = {}) {
     return start(std::move(t), task_kind::coroutine, options);
@@ -167,7 +189,8 @@ class hybrid_scheduler {
   template <class F>
     requires runnable<F>
   auto spawn(F&& f, spawn_options options = {}) {
-    return start(make_task(std::forward<F>(f), "spawn"), task_kind::function, options);
+    return start(make_task(std::forward<F>(f), "spawn"),
+                 io::task_result<run_result_t<std::decay_t<F>>>::kind, options);
   }
 
   // A task, or a function, in the lane of that name.

@@ -46,8 +46,10 @@ class tracked_task {
   [[nodiscard]] virtual detail::future_state_base& state() noexcept = 0;
 
  protected:
-  tracked_task(scheduler& s, lane_kind lane);
+  tracked_task(scheduler& s, lane_kind lane) noexcept : scheduler_(s), lane_(lane) {}
   ~tracked_task() = default;
+  // When the object is whole: from here on others call what is virtual. Throws pool_stopped.
+  void enter();
   // At the end, or when it never begins; once.
   void leave() noexcept;
   [[nodiscard]] scheduler& home() const noexcept { return scheduler_; }
@@ -84,11 +86,13 @@ class hybrid_job final : public coro::chain_future<T>, public tracked_task {
   hybrid_job(scheduler& s, placement where, task_kind kind, task<T> t, std::string name)
       : coro::chain_future<T>(crew_of(s), *where.lane, std::move(t), std::move(name)),
         tracked_task(s, where.kind),
-        kind_(kind) {}
+        kind_(kind) {
+    enter();
+  }
 
-  // It could not be queued.
+  // It could not be queued. A stop request may have found it before.
   void refused() noexcept {
-    leave();
+    if (this->claim()) leave();
     this->release();
   }
 
