@@ -11,8 +11,9 @@ void promise_base::called(detail::job& self, detail::job_fate fate) noexcept {
   if (fate == detail::job_fate::drop) stop_chain(me.first());
   // A lane that has ended runs the job in the middle of its own suspension. By recursion a loop of
   // yields would overflow the stack.
-  if (running::here.chain.load(std::memory_order_relaxed) == &me.first()) {
-    running::here.next = &me;
+  running& here = running::on_this_thread();
+  if (here.chain.load(std::memory_order_relaxed) == &me.first()) {
+    here.next = &me;
   } else {
     me.run();
   }

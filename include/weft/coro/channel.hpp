@@ -142,19 +142,17 @@ class channel {
   // The oldest value; the sender that waits longest gets its place.
   std::optional<T> take(detail::job_list& ready) {
     std::optional<T> value;
+    auto* const sender = static_cast<sending*>(senders_.front());
     if (!values_.empty()) {
+      if (sender != nullptr) values_.push_back(std::move(sender->value_));  // may throw, so first
       value.emplace(std::move(values_.front()));
       values_.pop_front();
+    } else if (sender != nullptr) {
+      value.emplace(std::move(sender->value_));
     }
-    if (coro::channel_wait* w = senders_.front()) {
-      auto& sender = *static_cast<sending*>(w);
-      if (value) {
-        values_.push_back(std::move(sender.value_));
-      } else {
-        value.emplace(std::move(sender.value_));
-      }
-      sender.sent_ = true;
-      serve(senders_, sender, ready);
+    if (sender != nullptr) {
+      sender->sent_ = true;
+      serve(senders_, *sender, ready);
     }
     return value;
   }
@@ -193,6 +191,25 @@ class channel<T>::sending final : public coro::channel_wait {
       this->task = nullptr;
       return false;
     }
+    try {
+      return send_or_queue();
+    } catch (...) {  // no memory
+      this->task->waiting().end();
+      throw;
+    }
+  }
+  bool await_resume() {
+    if (this->task != nullptr) this->task->waiting().end();
+    if (this->at != phase::served) throw cancelled();
+    return sent_;
+  }
+
+ private:
+  friend channel;
+  using coro::channel_wait::phase;
+
+  // True when it waits.
+  bool send_or_queue() {
     detail::job_list ready;
     {
       const std::lock_guard lock(to_.mutex_);
@@ -209,16 +226,6 @@ class channel<T>::sending final : public coro::channel_wait {
     coro::post_all(ready);
     return false;
   }
-  bool await_resume() {
-    if (this->task != nullptr) this->task->waiting().end();
-    if (this->at != phase::served) throw cancelled();
-    return sent_;
-  }
-
- private:
-  friend channel;
-  using coro::channel_wait::phase;
-
   void give_up(detail::job_list& released) noexcept override {
     if (to_.withdraw(to_.senders_, *this)) released.push_back(*this->task);
   }
@@ -244,6 +251,25 @@ class channel<T>::receiving final : public coro::channel_wait {
       this->task = nullptr;
       return false;
     }
+    try {
+      return receive_or_queue();
+    } catch (...) {  // no memory
+      this->task->waiting().end();
+      throw;
+    }
+  }
+  std::optional<T> await_resume() {
+    if (this->task != nullptr) this->task->waiting().end();
+    if (this->at != phase::served) throw cancelled();
+    return std::move(value_);
+  }
+
+ private:
+  friend channel;
+  using coro::channel_wait::phase;
+
+  // True when it waits.
+  bool receive_or_queue() {
     detail::job_list ready;
     {
       const std::lock_guard lock(from_.mutex_);
@@ -260,16 +286,6 @@ class channel<T>::receiving final : public coro::channel_wait {
     coro::post_all(ready);
     return false;
   }
-  std::optional<T> await_resume() {
-    if (this->task != nullptr) this->task->waiting().end();
-    if (this->at != phase::served) throw cancelled();
-    return std::move(value_);
-  }
-
- private:
-  friend channel;
-  using coro::channel_wait::phase;
-
   void give_up(detail::job_list& released) noexcept override {
     if (from_.withdraw(from_.receivers_, *this)) released.push_back(*this->task);
   }
