@@ -88,6 +88,10 @@ scheduler::~scheduler() {
   tasks_.stop_all();
   tasks_.wait_until_empty();
   if (monitor_ != nullptr) monitor_->end();
+  // A thread that has posted the end of the last task to another lane may still be at the post, so
+  // threads go before the lanes they post to.
+  blocking_.shutdown(shutdown_mode::drain);
+  if (own_cpu_ != nullptr) own_cpu_->shutdown(shutdown_mode::drain);
 }
 
 void scheduler::set_door(door d) noexcept {
