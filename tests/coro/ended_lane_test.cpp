@@ -1,5 +1,7 @@
 // Tasks whose pool was shut down while they waited: they go on in whoever ends their wait.
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include <weft/core/pool.hpp>
@@ -41,6 +43,18 @@ TEST(EndedLane, TasksYieldAndHopInItWithoutTakingStack) {
   begin.set();
   EXPECT_EQ(yields.get(), often);
   EXPECT_EQ(hops.get(), often);
+}
+
+TEST(EndedLane, PoolMayGoWhileThePostOfItsLastTaskReturns) {
+  for (int round = 0; round < 200; ++round) {
+    async_event begin;
+    std::jthread setter;
+    pool p({.workers = 1});
+    auto last = spawn(p, [](async_event& e) -> task<> { co_await e.wait(); }(begin));
+    p.submit([] {}).get();
+    setter = std::jthread([&begin] { begin.set(); });
+    last.get();
+  }
 }
 
 }  // namespace
