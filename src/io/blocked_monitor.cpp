@@ -1,10 +1,12 @@
 #include "io/blocked_monitor.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <utility>
 
 #include <weft/core/crew_access.hpp>
@@ -35,6 +37,16 @@ std::chrono::nanoseconds read(clockid_t clock) noexcept {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
+// A thread that others keep from a core uses no time either, but does not sleep: on a full machine,
+// and in the low class most of all.
+bool wants_a_core(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');  // then a space and the state
+  return name_end != std::string::npos && line.compare(name_end, 3, ") R") == 0;
+}
+
 }  // namespace
 
 blocked_monitor::blocked_monitor(std::chrono::milliseconds after, const task_registry& tasks,
@@ -51,6 +63,7 @@ void blocked_monitor::worker_starts(unsigned index) {
   worker_thread& w = started_[index];
   if (::pthread_getcpuclockid(::pthread_self(), &w.cpu_clock) == 0) {
     w.running = &coro::running::here;
+    w.id = ::gettid();
   }
 }
 
@@ -152,7 +165,8 @@ void blocked_monitor::look_at(unsigned index, watched& w, const worker_stats& no
     return;
   }
   w.looks_asleep = asleep ? w.looks_asleep + 1 : 0;
-  if (w.looks_asleep >= looks_until_blocked && others_wait && !w.compensated) found(index, w);
+  if (w.looks_asleep < looks_until_blocked || !others_wait || w.compensated) return;
+  if (!wants_a_core(w.thread.id)) found(index, w);
 }
 
 void blocked_monitor::found(unsigned index, watched& w) {

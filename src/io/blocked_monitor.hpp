@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/types.h>
 #include <time.h>
 
 #include <chrono>
@@ -50,6 +51,7 @@ class blocked_monitor {
 
  private:
   struct worker_thread {
+    pid_t id = 0;
     clockid_t cpu_clock{};
     const coro::running* running = nullptr;  // null: not started, or without a clock
   };
