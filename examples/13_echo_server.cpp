@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <weft/io/asio.hpp>
 
@@ -21,11 +21,13 @@ namespace {
 // [readme]
 weft::task<> serve(tcp::socket client) {
   std::array<char, 1024> buffer{};
-  for (;;) {
-    auto [error, n] =
-        co_await client.async_read_some(asio::buffer(buffer), asio::as_tuple(weft::use_task));
-    if (error) co_return;  // the client has gone
-    co_await asio::async_write(client, asio::buffer(buffer, n), weft::use_task);
+  try {
+    for (;;) {
+      const std::size_t n = co_await client.async_read_some(asio::buffer(buffer), weft::use_task);
+      co_await asio::async_write(client, asio::buffer(buffer, n), weft::use_task);
+    }
+  } catch (const boost::system::system_error&) {
+    // The client has gone.
   }
 }
 
