@@ -1,7 +1,8 @@
 #include "io/io_thread.hpp"
 
 #include <chrono>
-#include <future>
+#include <exception>
+#include <latch>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -26,6 +27,8 @@ const lane*& lane_of_this_thread() noexcept {
 struct io_thread::loop {
   loop(io_thread& o, unsigned i) : owner(o), index(i) {}
 
+  // The body of the thread: makes the engine there, says so, and runs.
+  void start(io_engine kind) noexcept;
   void run() noexcept;
   // The thread is awake and will look again: nobody has to wake it. True at the end.
   [[nodiscard]] bool take_jobs() noexcept;
@@ -37,7 +40,9 @@ struct io_thread::loop {
 
   io_thread& owner;
   const unsigned index;
-  std::unique_ptr<reactor> engine;  // made by the thread before it runs
+  std::unique_ptr<reactor> engine;  // null: it could not start, because of `failure`
+  std::exception_ptr failure;
+  std::latch started{1};
   std::thread thread;
 
   std::mutex mutex;
@@ -53,28 +58,12 @@ struct io_thread::loop {
 
 io_thread::io_thread(unsigned index, io_engine engine)
     : loop_(std::make_unique<loop>(*this, index)) {
-  std::promise<void> promise;
-  std::future<void> started = promise.get_future();
-  const auto body = [](loop& l, io_engine kind, std::promise<void> told) noexcept {
-    try {
-      l.engine = make_reactor(kind);
-    } catch (...) {
-      return told.set_exception(std::current_exception());
-    }
-    told.set_value();
-    l.run();
-  };
-  loop_->thread =
-      start_quiet_thread("weft-io/" + std::to_string(index),
-                         [&l = *loop_, engine, body, p = std::move(promise)]() mutable noexcept {
-                           body(l, engine, std::move(p));
-                         });
-  try {
-    started.get();
-  } catch (...) {
-    loop_->thread.join();
-    throw;
-  }
+  loop_->thread = start_quiet_thread("weft-io/" + std::to_string(index),
+                                     [&l = *loop_, engine]() noexcept { l.start(engine); });
+  loop_->started.wait();
+  if (loop_->engine != nullptr) return;
+  loop_->thread.join();
+  std::rethrow_exception(loop_->failure);
 }
 
 io_thread::~io_thread() {
@@ -113,6 +102,16 @@ void io_thread::post(detail::queued_job& job) noexcept {
 
 void io_thread::sooner() noexcept {
   if (!is_here()) loop_->engine->wake();  // else it looks before it sleeps
+}
+
+void io_thread::loop::start(io_engine kind) noexcept {
+  try {
+    engine = make_reactor(kind);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  started.count_down();
+  if (engine != nullptr) run();
 }
 
 void io_thread::loop::run() noexcept {

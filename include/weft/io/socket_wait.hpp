@@ -43,6 +43,7 @@ class socket_wait : public coro::wait, public socket_operation {
   enum class phase : std::uint8_t { fresh, started, over };
 
   struct note : detail::queued_job {
+    note() noexcept { call = nullptr; }
     socket_wait* to = nullptr;
   };
 
