@@ -27,7 +27,7 @@ weft::task<> serve(tcp::socket client) {
       co_await asio::async_write(client, asio::buffer(buffer, n), weft::use_task);
     }
   } catch (const boost::system::system_error&) {
-    // The client has gone.
+    co_return;  // the client has gone
   }
 }
 
@@ -53,6 +53,7 @@ int main() {
   auto listener = hs.spawn(listen(hs, acceptor), {.name = "listen"});
 
   std::vector<weft::spawned<std::string>> replies;
+  replies.reserve(100);
   for (int i = 0; i < 100; ++i) {
     replies.push_back(hs.spawn(ask(hs, acceptor.local_endpoint(), "hello " + std::to_string(i))));
   }

@@ -33,6 +33,7 @@ weft::task<std::uint64_t> process(weft::hybrid_scheduler& hs, std::uint32_t page
 
 weft::task<std::uint64_t> process_all(weft::hybrid_scheduler& hs) {
   std::vector<weft::task<std::uint64_t>> pages;
+  pages.reserve(20);
   for (std::uint32_t page = 0; page < 20; ++page) pages.push_back(process(hs, page));
   std::uint64_t sum = 0;
   for (const std::uint64_t part : co_await weft::when_all(std::move(pages))) sum += part;
