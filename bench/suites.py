@@ -183,10 +183,10 @@ def hybrid(name, title, libs, key="time", reference="asio", **more):
 
 HYBRID = [
     hybrid("mix", "echo, 6,400 requests/s on 32 connections, while 64 tasks of 1 ms are always in flight; 4 s, quick: 1 s",
-           libs=(), key="p99", reference="asio_low", repetitions_max=5, repetitions_quick=3,
+           libs=(), key="p99", reference="asio_nice", repetitions_max=5, repetitions_quick=3,
            variants=tuple((f"hybrid_mix_{setup}", lib, f"{lib}_{setup}")
                           for lib, setups in (("weft", ("normal", "low")),
-                                              ("asio", ("separate", "low", "nice", "shared")),
+                                              ("asio", ("separate", "idle", "nice", "shared")),
                                               ("tokio", ("separate", "nice"))) for setup in setups),
            note="weft: its two classes; separate: a thread for I/O and a pool of 2, for tokio Rayon's; low, nice: the pool's\n"
                 "threads in SCHED_IDLE, with niceness 19; shared: one context for all. p50, p99: from sending to the\n"

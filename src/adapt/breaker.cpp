@@ -10,7 +10,8 @@ breaker_state step(const breaker_state& before, outcome latest) noexcept {
   const unsigned failed = latest == outcome::failure ? 1U : 0U;
 
   breaker_state after = before;
-  after.failures = static_cast<std::uint16_t>((before.failures << 1U | failed) & window_bits);
+  after.failures =
+      static_cast<std::uint16_t>((unsigned{before.failures} << 1U | failed) & window_bits);
   after.attempts = static_cast<std::uint8_t>(std::min(before.attempts + 1U, breaker::window));
   if (after.attempts < breaker::window) return after;
 

@@ -9,26 +9,26 @@
 namespace weft::coro {
 namespace {
 
-using std::chrono::milliseconds;
+using ticks = timer_wheel::ticks;
 using time_point = timer_wheel::time_point;
 
 // Times before the epoch of the clock have passed for sure.
-std::uint64_t to_tick(milliseconds since_epoch) noexcept {
-  return static_cast<std::uint64_t>(std::max(since_epoch, milliseconds::zero()).count());
+std::uint64_t number_of(ticks since_epoch) noexcept {
+  return static_cast<std::uint64_t>(std::max(since_epoch, ticks::zero()).count());
 }
 
 std::uint64_t tick_from(time_point due) noexcept {
-  return to_tick(std::chrono::ceil<milliseconds>(due.time_since_epoch()));
+  return number_of(std::chrono::ceil<ticks>(due.time_since_epoch()));
 }
 
 std::uint64_t tick_until(time_point now) noexcept {
-  return to_tick(std::chrono::floor<milliseconds>(now.time_since_epoch()));
+  return number_of(std::chrono::floor<ticks>(now.time_since_epoch()));
 }
 
 // The tick of time_point::max() begins after it, so it is the end of time.
-time_point begin_of(std::uint64_t tick) noexcept {
-  constexpr auto last = std::chrono::floor<milliseconds>(time_point::max().time_since_epoch());
-  const milliseconds since_epoch(tick);
+time_point begin_of(std::uint64_t number) noexcept {
+  constexpr auto last = std::chrono::floor<ticks>(time_point::max().time_since_epoch());
+  const ticks since_epoch(number);
   return since_epoch > last ? time_point::max() : time_point(since_epoch);
 }
 

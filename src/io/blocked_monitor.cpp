@@ -67,15 +67,17 @@ void blocked_monitor::worker_starts(unsigned index) {
   }
 }
 
-void blocked_monitor::watch(pool& p) {
+void blocked_monitor::watch(pool& p, cpu_class threads) {
   pool_ = &p;
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread_ = std::thread([this] {
+    thread_ = std::thread([this, threads] {
       ::pthread_setname_np(::pthread_self(), "weft-monitor");
+      // As those it looks after: in a class of its own it would delay the I/O that they do not.
+      if (threads == cpu_class::low) static_cast<void>(lower_this_thread());
       run();
     });
   } catch (...) {

@@ -16,6 +16,7 @@
 #include <weft/base/atomic.hpp>
 #include <weft/core/pool.hpp>
 #include <weft/coro/promise.hpp>
+#include <weft/io/cpu_class.hpp>
 
 namespace weft {
 struct blocked_task;
@@ -40,7 +41,7 @@ class blocked_monitor {
 
   // On the worker's own thread.
   void worker_starts(unsigned index);
-  void watch(pool& p);
+  void watch(pool& p, cpu_class threads);
   void end() noexcept;
 
   // Before the work is queued, for afterwards it may end, and the scheduler with it. From any

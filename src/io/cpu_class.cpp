@@ -1,6 +1,5 @@
 #include <weft/io/cpu_class.hpp>
 
-#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,10 +8,8 @@
 namespace weft::io {
 
 std::error_code lower_this_thread() noexcept {
-  const sched_param none{};
-  // On Linux, 0 is the calling thread, and so is a thread's number where POSIX has a process.
-  if (::sched_setscheduler(0, SCHED_IDLE, &none) == 0) return {};
   constexpr int highest = 19;
+  // On Linux the number of a thread stands where POSIX has that of a process.
   if (::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), highest) == 0) return {};
   return {errno, std::generic_category()};
 }

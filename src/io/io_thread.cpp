@@ -27,9 +27,14 @@ const lane*& lane_of_this_thread() noexcept {
 struct io_thread::loop {
   loop(io_thread& o, unsigned i) : owner(o), index(i) {}
 
+  // So many jobs may run before the engine is looked at: each look is a system call.
+  static constexpr int jobs_per_turn = 61;
+
   // The body of the thread: makes the engine there, says so, and runs.
   void start(io_engine kind) noexcept;
   void run() noexcept;
+  [[nodiscard]] bool turn() noexcept;
+  void set_here(io_thread* here) noexcept;
   // The thread is awake and will look again: nobody has to wake it. True at the end.
   [[nodiscard]] bool take_jobs() noexcept;
   void take_timers() noexcept;
@@ -51,9 +56,11 @@ struct io_thread::loop {
   bool awake = true;  // the thread will look at `jobs` before it sleeps
   bool ending = false;
   bool ended = false;
+  bool asio_is_used = false;
   std::unique_ptr<asio_thread> beside;  // for Asio, where the engine does not serve it
 
-  detail::job_list taken;  // the thread's own: what it will run next
+  // The thread's own: what it will run next. It posts here itself, without the lock.
+  detail::job_list taken;
 };
 
 io_thread::io_thread(unsigned index, io_engine engine)
@@ -66,21 +73,41 @@ io_thread::io_thread(unsigned index, io_engine engine)
   std::rethrow_exception(loop_->failure);
 }
 
+io_thread::io_thread(std::unique_ptr<reactor> engine) : loop_(std::make_unique<loop>(*this, 0)) {
+  loop_->engine = std::move(engine);
+}
+
 io_thread::~io_thread() {
   {
     const std::lock_guard lock(loop_->mutex);
     loop_->ending = true;
   }
   loop_->engine->wake();
-  loop_->thread.join();
+  if (loop_->thread.joinable()) {
+    loop_->thread.join();
+  } else {
+    while (turn()) {
+    }
+  }
+}
+
+bool io_thread::turn() noexcept {
+  loop_->set_here(this);
+  const bool goes_on = loop_->turn();
+  loop_->set_here(nullptr);
+  return goes_on;
 }
 
 reactor& io_thread::engine() noexcept { return *loop_->engine; }
 bool io_thread::is_nonblocking() const noexcept { return loop_->engine->wants_nonblocking(); }
 
 boost::asio::io_context& io_thread::context() {
-  if (boost::asio::io_context* const own = loop_->engine->context()) return *own;
   const std::lock_guard lock(loop_->mutex);
+  if (boost::asio::io_context* const own = loop_->engine->context()) {
+    loop_->asio_is_used = true;
+    if (!std::exchange(loop_->awake, true)) loop_->engine->wake();
+    return *own;
+  }
   if (loop_->beside == nullptr) {
     loop_->beside = std::make_unique<asio_thread>("weft-asio/" + std::to_string(loop_->index));
   }
@@ -90,6 +117,7 @@ boost::asio::io_context& io_thread::context() {
 bool io_thread::is_here() const noexcept { return lane_of_this_thread() == this; }
 
 void io_thread::post(detail::queued_job& job) noexcept {
+  if (is_here()) return loop_->taken.push_back(job);
   std::unique_lock lock(loop_->mutex);
   if (loop_->ended) {
     lock.unlock();
@@ -115,22 +143,29 @@ void io_thread::loop::start(io_engine kind) noexcept {
 }
 
 void io_thread::loop::run() noexcept {
-  lane_of_this_thread() = &owner;
-  timer_queue::set_here(&owner);
-  while (!take_jobs()) {
-    take_timers();
-    run_jobs();
-    run_completions();
+  set_here(&owner);
+  while (turn()) {
   }
-  timer_queue::set_here(nullptr);
-  lane_of_this_thread() = nullptr;
+  set_here(nullptr);
+}
+
+void io_thread::loop::set_here(io_thread* here) noexcept {
+  lane_of_this_thread() = here;
+  timer_queue::set_here(here);
+}
+
+bool io_thread::loop::turn() noexcept {
+  if (take_jobs()) return false;
+  take_timers();
+  run_jobs();
+  run_completions();
+  return true;
 }
 
 bool io_thread::loop::take_jobs() noexcept {
   const std::lock_guard lock(mutex);
   awake = true;
-  if (!taken.empty()) return false;
-  taken = jobs.take_all();
+  taken.append(jobs.take_all());
   ended = ending && taken.empty();
   return ended;
 }
@@ -152,7 +187,9 @@ void io_thread::loop::take_timers() noexcept {
 void io_thread::loop::run_jobs() noexcept {
   if (taken.empty()) return;
   const auto end = clock::now() + reactor::turn;
-  while (detail::queued_job* const job = taken.pop_front()) {
+  for (int left = jobs_per_turn; left > 0; --left) {
+    detail::queued_job* const job = taken.pop_front();
+    if (job == nullptr) return;
     job->call(*job, detail::job_fate::run);
     if (clock::now() >= end) return;
   }
@@ -161,10 +198,11 @@ void io_thread::loop::run_jobs() noexcept {
 void io_thread::loop::run_completions() noexcept { engine->run_turn(may_wait_until()); }
 
 reactor::time_point io_thread::loop::may_wait_until() noexcept {
-  if (!taken.empty()) return reactor::at_once;
   {
     const std::lock_guard lock(mutex);
-    if (!jobs.empty() || ending) return reactor::at_once;
+    // Here, for it may have been a job of this very turn that asked.
+    if (asio_is_used) engine->serve_asio();
+    if (!taken.empty() || !jobs.empty() || ending) return reactor::at_once;
     awake = false;
   }
   return owner.next_due().value_or(reactor::whenever);

@@ -22,11 +22,16 @@ class io_thread final : public lane, public coro::timer_queue {
  public:
   // Throws std::system_error when the engine or the thread cannot start. Not automatic.
   io_thread(unsigned index, io_engine engine);
+  // Without a thread: the caller is it, during turn(). To try what can happen in every order.
+  explicit io_thread(std::unique_ptr<reactor> engine);
   // Runs what was posted before.
   ~io_thread();
 
   void post(detail::queued_job& job) noexcept override;
   [[nodiscard]] bool is_here() const noexcept override;
+
+  // Jobs, timers and completions have their turn. False when it has ended and all is done.
+  [[nodiscard]] bool turn() noexcept;
 
   // For this thread alone.
   [[nodiscard]] reactor& engine() noexcept;

@@ -6,7 +6,7 @@
 
 namespace weft::io {
 
-// Operations that are told of their results next, oldest first.
+// Operations with which an engine goes on next, oldest first. One is in one list at most.
 class operation_list {
  public:
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
@@ -24,6 +24,14 @@ class operation_list {
       op->is_queued = false;
     }
     return op;
+  }
+  // It is in the list.
+  void remove(socket_operation& op) noexcept {
+    socket_operation* before = nullptr;
+    for (socket_operation* at = first_; at != &op; at = at->next) before = at;
+    *(before == nullptr ? &first_ : &before->next) = std::exchange(op.next, nullptr);
+    if (last_ == &op) last_ = before;
+    op.is_queued = false;
   }
 
  private:

@@ -6,7 +6,7 @@
 namespace weft::io {
 
 std::unique_ptr<reactor> make_reactor(io_engine engine) {
-  return engine == io_engine::io_uring ? make_uring_reactor() : make_asio_reactor();
+  return engine == io_engine::io_uring ? make_uring_reactor() : make_epoll_reactor();
 }
 
 #ifndef WEFT_HAS_LIBURING

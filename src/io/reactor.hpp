@@ -34,6 +34,7 @@ struct reactor_socket {
   bool may_read = false;
   bool may_write = true;
   bool hung_up = false;     // there is always something to read: the end, or an error
+  bool has_urgent = false;  // a read may end at the urgent byte, and there is more behind it
   bool is_watched = false;  // the engine has told the kernel about it
 
   [[nodiscard]] socket_operation*& slot(socket_operation::kind k) noexcept {
@@ -43,7 +44,9 @@ struct reactor_socket {
 
 // The engine of one I/O thread.
 //
-// Threads: everything on that thread, the constructor too, except wake().
+// Threads: everything on that thread, the constructor too, except wake() and context(); the
+// destructor when that thread has ended, which takes back from the kernel what is still asked of
+// it.
 class reactor {
  public:
   using time_point = std::chrono::steady_clock::time_point;
@@ -74,13 +77,15 @@ class reactor {
   // Whether descriptors must be such that calls never wait. Some kernels take that for a wish not
   // to wait in io_uring either.
   [[nodiscard]] virtual bool wants_nonblocking() const noexcept = 0;
-  // Null when Asio's objects need a thread of their own.
+  // Null when Asio's objects need a thread of their own. Otherwise from any thread; what is done
+  // with it begins after serve_asio().
   [[nodiscard]] virtual boost::asio::io_context* context() noexcept = 0;
+  virtual void serve_asio() noexcept {}
 };
 
 // Throws std::system_error that says why the engine cannot start and what to do. Not automatic.
 [[nodiscard]] std::unique_ptr<reactor> make_reactor(io_engine engine);
-[[nodiscard]] std::unique_ptr<reactor> make_asio_reactor();
+[[nodiscard]] std::unique_ptr<reactor> make_epoll_reactor();
 [[nodiscard]] std::unique_ptr<reactor> make_uring_reactor();
 
 }  // namespace weft::io

@@ -61,9 +61,10 @@ scheduler::scheduler(hybrid_options options)
                    : nullptr),
       own_cpu_(make_pool(options_, monitor_.get())),
       cpu_(own_cpu_ != nullptr ? own_cpu_.get() : options_.cpu_pool),
+      cpu_lane_(weft::lane_of(*cpu_), monitor_.get()),
       blocking_(options_.blocking) {
   start_io_threads();
-  if (monitor_ != nullptr) monitor_->watch(*own_cpu_);
+  if (monitor_ != nullptr) monitor_->watch(*own_cpu_, options_.cpu_class);
 }
 
 void scheduler::start_io_threads() {
@@ -177,7 +178,7 @@ placement scheduler::place(task_kind kind, const spawn_options& options) {
       options.lane ? *options.lane : classify({.name = options.name, .kind = kind});
   switch (chosen) {
     case lane_kind::cpu:
-      return {.kind = chosen, .lane = &weft::lane_of(*cpu_)};
+      return {.kind = chosen, .lane = &cpu_lane_};
     case lane_kind::io:
       return {.kind = chosen, .lane = &io()};
     case lane_kind::blocking:
@@ -189,7 +190,8 @@ placement scheduler::place(task_kind kind, const spawn_options& options) {
 void scheduler::submit(detail::queued_job& job, placement where) {
   switch (where.kind) {
     case lane_kind::cpu:
-      return detail::submit_job(detail::crew_of(cpu_for_work()), job, "hybrid_scheduler::spawn");
+      if (monitor_ != nullptr) monitor_->work_comes();
+      return detail::submit_job(detail::crew_of(*cpu_), job, "hybrid_scheduler::spawn");
     case lane_kind::io:
       return where.lane->post(job);
     case lane_kind::blocking:
@@ -316,7 +318,7 @@ hybrid_scheduler::~hybrid_scheduler() {
   if (scheduler_->is_abandoned()) static_cast<void>(scheduler_.release());
 }
 
-coro::hop hybrid_scheduler::cpu() noexcept { return schedule_on(scheduler_->cpu_for_work()); }
+coro::hop hybrid_scheduler::cpu() noexcept { return schedule_on(scheduler_->cpu_lane()); }
 coro::hop hybrid_scheduler::io() noexcept {
   return schedule_on(static_cast<lane&>(scheduler_->io()));
 }

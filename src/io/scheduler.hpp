@@ -15,6 +15,7 @@
 #include "io/blocked_monitor.hpp"
 #include "io/io_thread.hpp"
 #include "io/task_registry.hpp"
+#include "io/watched_lane.hpp"
 
 namespace weft::io {
 
@@ -34,11 +35,7 @@ class scheduler {
   void report_unhandled(std::exception_ptr error) noexcept;
 
   [[nodiscard]] pool& cpu() noexcept { return *cpu_; }
-  // Something is about to go to the CPU lane.
-  [[nodiscard]] pool& cpu_for_work() noexcept {
-    if (monitor_ != nullptr) monitor_->work_comes();
-    return *cpu_;
-  }
+  [[nodiscard]] lane& cpu_lane() noexcept { return cpu_lane_; }
   [[nodiscard]] io_thread& io() noexcept;       // this one, or the next in turn
   [[nodiscard]] io_thread& next_io() noexcept;  // the next in turn
   [[nodiscard]] io_engine engine() const noexcept { return engine_; }
@@ -72,6 +69,7 @@ class scheduler {
   std::unique_ptr<blocked_monitor> monitor_;
   std::unique_ptr<pool> own_cpu_;
   pool* cpu_;
+  watched_lane cpu_lane_;
   blocking_lane blocking_;
   std::vector<std::unique_ptr<io_thread>> io_;
   io_engine engine_ = io_engine::epoll;

@@ -38,7 +38,9 @@ class descriptor {
 };
 
 [[noreturn]] void throw_errno(int error, const std::string& doing, const socket_address& whom) {
-  throw std::system_error(error, std::generic_category(), "weft: " + doing + to_string(whom));
+  std::string text = "weft: " + doing + to_string(whom);
+  if (error == EMFILE) text += ": no descriptor is left; close some, or raise ulimit -n";
+  throw std::system_error(error, std::generic_category(), text);
 }
 
 void set_option(int fd, int level, int option) noexcept {
@@ -54,16 +56,45 @@ int open_socket(const socket_address& address, const io_thread& thread) noexcept
   return ::socket(address.family(), flags, 0);
 }
 
+// False with errno.
+bool is_tcp(int fd) noexcept {
+  int protocol = 0;
+  socklen_t size = sizeof protocol;
+  if (::getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) != 0) return false;
+  if (protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP) return true;
+  errno = EPROTONOSUPPORT;
+  return false;
+}
+
 std::shared_ptr<socket_state> own(descriptor& d, io_thread& thread, const socket_address& name) {
   auto state = std::make_shared<socket_state>(thread, d.get(), name);
   d.release();
   return state;
 }
 
-void require(const std::shared_ptr<socket_state>& state, const char* doing) {
+const socket_state& known(const std::shared_ptr<socket_state>& state, const char* doing) {
   if (state == nullptr) {
     throw std::logic_error(std::string("weft: ") + doing + " on a socket that was moved from");
   }
+  return *state;
+}
+
+[[noreturn]] void throw_used_after_fork(const char* doing) {
+  throw used_after_fork(std::string("weft: ") + doing +
+                        " in a forked child: the scheduler's threads stayed in the parent; make a "
+                        "new scheduler in the child, and sockets with it");
+}
+
+// For what the I/O thread does.
+std::shared_ptr<socket_state> served(const std::shared_ptr<socket_state>& state,
+                                     const char* doing) {
+  if (known(state, doing).is_abandoned()) throw_used_after_fork(doing);
+  return state;
+}
+
+io_thread& thread_of(hybrid_scheduler& hs, const char* doing) {
+  if (scheduler_of(hs).is_abandoned()) throw_used_after_fork(doing);
+  return scheduler_of(hs).io();
 }
 
 class connect_wait final : public socket_wait {
@@ -85,6 +116,11 @@ class accept_wait final : public socket_wait {
   }
 
  private:
+  // A connection that was given up while it waited is no fault of the listener's.
+  [[nodiscard]] bool is_complete() noexcept override {
+    return result != -ECONNABORTED && result != -EPROTO && result != -EINTR;
+  }
+
   socket_address& from_;
 };
 
@@ -93,11 +129,12 @@ class accept_wait final : public socket_wait {
 // -- tcp_stream -----------------------------------------------------------------------------------
 
 task<tcp_stream> tcp_stream::connect(hybrid_scheduler& hs, endpoint to) {
+  if (scheduler_of(hs).is_abandoned()) throw_used_after_fork("tcp_stream::connect");
   return connect_to(hs, to_address(to));
 }
 
 task<tcp_stream> tcp_stream::connect_to(hybrid_scheduler& hs, socket_address address) {
-  io_thread& thread = scheduler_of(hs).io();
+  io_thread& thread = thread_of(hs, "tcp_stream::connect");
   descriptor socket(open_socket(address, thread));
   if (socket.get() < 0) throw_errno(errno, "connect to ", address);
   send_at_once(socket.get());
@@ -107,15 +144,15 @@ task<tcp_stream> tcp_stream::connect_to(hybrid_scheduler& hs, socket_address add
 }
 
 tcp_stream tcp_stream::adopt(hybrid_scheduler& hs, int socket) {
-  io_thread& thread = scheduler_of(hs).io();
+  io_thread& thread = thread_of(hs, "tcp_stream::adopt");
   socket_address peer;
   const int flags = ::fcntl(socket, F_GETFL);
   const int wanted = thread.is_nonblocking() ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
-  if (flags < 0 || ::getpeername(socket, peer.get(), &peer.size) != 0 ||
+  if (flags < 0 || ::getpeername(socket, peer.get(), &peer.size) != 0 || !is_tcp(socket) ||
       ::fcntl(socket, F_SETFL, wanted) != 0) {
     throw std::system_error(errno, std::generic_category(),
                             "weft: tcp_stream::adopt of descriptor " + std::to_string(socket) +
-                                ", which must be a connected socket");
+                                ", which must be a connected TCP socket");
   }
   send_at_once(socket);
   return tcp_stream(std::make_shared<socket_state>(thread, socket, peer));
@@ -134,15 +171,15 @@ tcp_stream& tcp_stream::operator=(tcp_stream&& other) noexcept {
 tcp_stream::~tcp_stream() { close(); }
 
 receive_wait tcp_stream::read_some(std::span<std::byte> into) {
-  return {state("tcp_stream::read_some"), into};
+  return {served(state_, "tcp_stream::read_some"), into};
 }
 
 send_wait tcp_stream::write_all(std::span<const std::byte> from) {
-  return {state("tcp_stream::write_all"), from};
+  return {served(state_, "tcp_stream::write_all"), from};
 }
 
 void tcp_stream::shutdown_send() {
-  const int error = state("tcp_stream::shutdown_send")->shutdown_send();
+  const int error = served(state_, "tcp_stream::shutdown_send")->shutdown_send();
   if (error != 0) throw_errno(error, "shut down sending to ", state_->name());
 }
 
@@ -150,20 +187,15 @@ void tcp_stream::close() noexcept {
   if (state_ != nullptr) state_->close();
 }
 
-coro::hop tcp_stream::io() { return schedule_on(state("tcp_stream::io")->thread()); }
-std::string tcp_stream::peer() const { return to_string(state("tcp_stream::peer")->name()); }
-int tcp_stream::native_handle() const { return state("tcp_stream::native_handle")->fd(); }
-
-const std::shared_ptr<socket_state>& tcp_stream::state(const char* doing) const {
-  require(state_, doing);
-  return state_;
-}
+coro::hop tcp_stream::io() { return schedule_on(served(state_, "tcp_stream::io")->thread()); }
+std::string tcp_stream::peer() const { return to_string(known(state_, "tcp_stream::peer").name()); }
+int tcp_stream::native_handle() const { return known(state_, "tcp_stream::native_handle").fd(); }
 
 // -- tcp_listener ---------------------------------------------------------------------------------
 
 tcp_listener tcp_listener::listen(hybrid_scheduler& hs, endpoint at) {
   socket_address address = to_address(at);
-  io_thread& thread = scheduler_of(hs).io();
+  io_thread& thread = thread_of(hs, "tcp_listener::listen");
   descriptor socket(open_socket(address, thread));
   if (socket.get() < 0) throw_errno(errno, "listen on ", address);
   // A server that is started again does not wait for connections of the old one to be forgotten.
@@ -191,22 +223,24 @@ tcp_listener& tcp_listener::operator=(tcp_listener&& other) noexcept {
 tcp_listener::~tcp_listener() { close(); }
 
 task<tcp_stream> tcp_listener::accept() {
-  const auto state = this->state("tcp_listener::accept");
-  socket_address from;
-  descriptor socket(co_await accept_wait(state, from));
-  send_at_once(socket.get());
-  co_return tcp_stream(own(socket, scheduler_of(*scheduler_).next_io(), from));
+  return accept_on(*scheduler_, served(state_, "tcp_listener::accept"));
 }
 
-std::uint16_t tcp_listener::port() const { return port_of(state("tcp_listener::port")->name()); }
+// Keeps nothing of the listener, which may be moved, or be gone, when a connection comes.
+task<tcp_stream> tcp_listener::accept_on(hybrid_scheduler& hs,
+                                         std::shared_ptr<socket_state> state) {
+  socket_address from;
+  descriptor socket(co_await accept_wait(std::move(state), from));
+  send_at_once(socket.get());
+  co_return tcp_stream(own(socket, scheduler_of(hs).next_io(), from));
+}
+
+std::uint16_t tcp_listener::port() const {
+  return port_of(known(state_, "tcp_listener::port").name());
+}
 
 void tcp_listener::close() noexcept {
   if (state_ != nullptr) state_->close();
-}
-
-const std::shared_ptr<socket_state>& tcp_listener::state(const char* doing) const {
-  require(state_, doing);
-  return state_;
 }
 
 }  // namespace weft::io

@@ -6,16 +6,22 @@
 #include <cerrno>
 #include <utility>
 
+#include <weft/core/crew_access.hpp>
+
 #include "io/io_thread.hpp"
 
 namespace weft::io {
 
 socket_state::socket_state(io_thread& thread, int fd, const socket_address& name) noexcept
-    : thread_(thread), name_(name) {
+    : thread_(thread), process_(detail::process_generation()), name_(name) {
   socket_.fd = fd;
 }
 
 socket_state::~socket_state() = default;
+
+bool socket_state::is_abandoned() const noexcept {
+  return process_ != detail::process_generation();
+}
 
 void socket_state::start(socket_operation& op) noexcept {
   op.socket = &socket_;
@@ -40,6 +46,11 @@ void socket_state::ended(socket_operation& op) noexcept {
 }
 
 void socket_state::close() {
+  // Locks may be held for ever, and the engine is the parent's: it would forget the socket there.
+  if (is_abandoned()) {
+    if (!std::exchange(close_asked_, true)) ::close(socket_.fd);
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(close_asked_, true)) return;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,6 +29,8 @@ class socket_state : public std::enable_shared_from_this<socket_state> {
   [[nodiscard]] io_thread& thread() const noexcept { return thread_; }
   [[nodiscard]] const socket_address& name() const noexcept { return name_; }
   [[nodiscard]] int fd() const noexcept { return socket_.fd; }
+  // In a forked child: the I/O thread stayed in the parent, which still uses the socket.
+  [[nodiscard]] bool is_abandoned() const noexcept;
 
   // -- on its I/O thread --------------------------------------------------------------------------
   // Hands an operation to the engine, or tells it at once why not: -EBADF when the socket is
@@ -40,7 +43,8 @@ class socket_state : public std::enable_shared_from_this<socket_state> {
   [[nodiscard]] bool is_closing() const noexcept { return is_closing_; }
 
   // -- from any thread ----------------------------------------------------------------------------
-  // Calls off what is pending, and closes the descriptor when that has come back.
+  // Calls off what is pending, and closes the descriptor when that has come back. In a forked child
+  // closes the child's descriptor and touches nothing else.
   void close();
   // 0 or an errno.
   [[nodiscard]] int shutdown_send() noexcept;
@@ -55,11 +59,12 @@ class socket_state : public std::enable_shared_from_this<socket_state> {
   void close_descriptor_if_idle() noexcept;
 
   io_thread& thread_;
-  const socket_address name_;
   // The I/O thread's.
   reactor_socket socket_;
   bool is_closing_ = false;
 
+  const std::uint32_t process_;  // the fork generation it was made in
+  const socket_address name_;
   close_note note_;
   std::mutex mutex_;
   bool close_asked_ = false;  // guarded by mutex_

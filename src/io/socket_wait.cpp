@@ -1,6 +1,7 @@
 #include <weft/io/socket_wait.hpp>
 
 #include <cerrno>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -14,18 +15,30 @@ namespace weft::io {
 
 bool socket_wait::suspend(coro::promise_base& waiter) noexcept {
   task = &waiter;
+  io_thread& thread = state_->thread();
+  if (thread.is_here()) return start_here(waiter.waiting());
   began_ = waiter.waiting().begin(*this);
   if (!began_) return false;
-  io_thread& thread = state_->thread();
-  if (thread.is_here()) {
-    start();
-    return at_ != phase::over || awaits_note();
-  }
+  std::construct_at(&start_);
   start_.to = this;
   start_.call = [](detail::job& self, detail::job_fate /*fate*/) noexcept {
     static_cast<note&>(self).to->start_note_came();
   };
   thread.post(start_);  // the frame may be gone
+  return true;
+}
+
+// What is done at once was never waited for. And nothing can end before this returns, so whoever
+// calls it off may be let in after it was started.
+bool socket_wait::start_here(coro::wait_state& waiting) noexcept {
+  if (waiting.is_stopped()) return false;
+  start();
+  if (at_ == phase::over) return false;
+  began_ = waiting.begin(*this);
+  if (!began_) {
+    cancel_came_ = true;
+    state_->cancel(*this);
+  }
   return true;
 }
 
@@ -48,6 +61,7 @@ void socket_wait::start_note_came() noexcept {
 
 void socket_wait::give_up(detail::job_list& /*released*/) noexcept {
   cancel_sent_ = true;
+  std::construct_at(&cancel_);
   cancel_.to = this;
   cancel_.call = [](detail::job& self, detail::job_fate /*fate*/) noexcept {
     static_cast<note&>(self).to->cancel_note_came();
@@ -68,14 +82,14 @@ void socket_wait::cancel_note_came() noexcept {
 }
 
 void socket_wait::done() noexcept {
-  if (result >= 0 && !is_complete()) {
+  if (!is_complete()) {
     if (!cancel_came_ && !state_->is_closing()) return state_->start_again(*this);
     result = -ECANCELED;
   }
   state_->ended(*this);
   at_ = phase::over;
   // From here on nobody calls it off, and whoever has is heard of.
-  task->waiting().end();
+  if (began_) task->waiting().end();
   if (!is_starting_ && !awaits_note()) go_on();
 }
 
@@ -104,7 +118,7 @@ const char* socket_wait::what() const noexcept {
 
 int socket_wait::finish() const {
   if (is_empty_) return 0;
-  if (!began_) throw cancelled();
+  if (at_ == phase::fresh) throw cancelled();
   if (result >= 0) return result;
   if (result == -ECANCELED && cancel_came_) throw cancelled();
   const auto doing = [this]() -> std::string {
@@ -135,6 +149,9 @@ int socket_wait::finish() const {
     case EMFILE:
       text += ": no descriptor is left, the connection waits; close some, or raise ulimit -n";
       break;
+    case ENOSPC:
+      text += ": epoll watches no more sockets for this user; raise fs.epoll.max_user_watches";
+      break;
     default:
       break;
   }
@@ -142,6 +159,7 @@ int socket_wait::finish() const {
 }
 
 bool send_wait::is_complete() noexcept {
+  if (result < 0) return true;
   data = static_cast<std::byte*>(data) + result;
   size -= static_cast<std::size_t>(result);
   return size == 0;

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 #include <system_error>
+#include <utility>
 
-#include <weft/base/assert.hpp>
-
+#include "io/operation_list.hpp"
 #include "io/reactor.hpp"
 
 namespace weft::io {
@@ -55,7 +55,8 @@ __kernel_timespec time_until(clock::time_point until) noexcept {
 }
 
 // A ring of the thread that makes it. What tasks start is handed to the kernel when the thread
-// waits next, in one call together with the waiting.
+// waits next, in one call together with the waiting. When the ring is full, and the kernel takes
+// nothing before completions are taken from it, requests wait here for the next turn.
 class uring_reactor final : public reactor {
  public:
   uring_reactor();
@@ -74,27 +75,45 @@ class uring_reactor final : public reactor {
 
   void open_ring();
   [[nodiscard]] bool try_open_ring(unsigned flags);
-  [[nodiscard]] io_uring_sqe& next_entry() noexcept;
+  // Null while there is no room.
+  [[nodiscard]] io_uring_sqe* try_entry() noexcept;
   void listen_for_wake() noexcept;
-  void submit_and_wait(time_point until) noexcept;
+  // Asks for what found no room. False while there is none.
+  [[nodiscard]] bool ask_again() noexcept;
+  void ask(io_uring_sqe& entry, socket_operation& op) noexcept;
+  static void ask_to_cancel(io_uring_sqe& entry, const socket_operation& op) noexcept;
   void prepare(io_uring_sqe& entry, socket_operation& op) noexcept;
+  void submit_and_wait(time_point until) noexcept;
+  void take_completions(time_point end) noexcept;
   void tell(std::uint64_t whom, int result) noexcept;
+  static void tell(socket_operation& op, int result) noexcept;
 
   io_uring ring_{};
   bool knows_poll_first_ = false;
   int wake_event_ = -1;
   std::uint64_t wakes_ = 0;  // written by the kernel, read by nobody
+  bool is_listening_ = false;
+
+  // Found no room: those of which the kernel has not heard, and those that it has.
+  operation_list to_start_;
+  operation_list to_cancel_;
+  operation_list never_started_;  // were called off before there was room
 };
 
 uring_reactor::uring_reactor() {
   open_ring();
   wake_event_ = ::eventfd(0, EFD_CLOEXEC);
-  if (wake_event_ < 0) {
-    const int error = errno;
-    ::io_uring_queue_exit(&ring_);
-    throw_cannot_start(error);
+  int error = wake_event_ < 0 ? errno : 0;
+  if (error == 0) {
+    listen_for_wake();
+    // A filter may let rings be made and not be used.
+    const int submitted = ::io_uring_submit(&ring_);
+    if (submitted < 0) error = -submitted;
   }
-  listen_for_wake();
+  if (error == 0) return;
+  ::io_uring_queue_exit(&ring_);
+  if (wake_event_ >= 0) ::close(wake_event_);
+  throw_cannot_start(error);
 }
 
 uring_reactor::~uring_reactor() {
@@ -127,13 +146,23 @@ bool uring_reactor::try_open_ring(unsigned flags) {
 
 void uring_reactor::wake() noexcept {
   const std::uint64_t one = 1;
-  // Fails only when the count is at its limit, and then the thread is woken anyway.
+  // Neither waits nor fails: the count has 64 bits.
   [[maybe_unused]] const auto written = ::write(wake_event_, &one, sizeof one);
 }
 
 void uring_reactor::run_turn(time_point until) noexcept {
-  submit_and_wait(::io_uring_cq_ready(&ring_) > 0 ? at_once : until);
+  const bool has_room = ask_again();
+  const bool has_results = !never_started_.empty() || ::io_uring_cq_ready(&ring_) > 0;
+  submit_and_wait(has_room && !has_results ? until : at_once);
   const auto end = clock::now() + turn;
+  while (socket_operation* const op = never_started_.pop_front()) {
+    tell(*op, -ECANCELED);
+    if (clock::now() >= end) return;
+  }
+  take_completions(end);
+}
+
+void uring_reactor::take_completions(time_point end) noexcept {
   io_uring_cqe* entry = nullptr;
   while (::io_uring_peek_cqe(&ring_, &entry) == 0) {
     const std::uint64_t whom = entry->user_data;
@@ -144,7 +173,7 @@ void uring_reactor::run_turn(time_point until) noexcept {
   }
 }
 
-// An error leaves the requests in the queue, for the next turn: it is an interruption, the end of
+// An error leaves the requests in the ring, for the next turn: it is an interruption, the end of
 // the time, or a shortage that passes.
 void uring_reactor::submit_and_wait(time_point until) noexcept {
   if (until == at_once) {
@@ -162,6 +191,12 @@ void uring_reactor::tell(std::uint64_t whom, int result) noexcept {
   if (whom == of_nobody) return;
   if (whom == of_wake) return listen_for_wake();
   auto& op = *reinterpret_cast<socket_operation*>(whom);
+  if (op.is_queued) to_cancel_.remove(op);
+  // Where a thread of the kernel's waits in the call, calling it off interrupts that thread.
+  tell(op, op.called_off && result == -EINTR ? -ECANCELED : result);
+}
+
+void uring_reactor::tell(socket_operation& op, int result) noexcept {
   if (op.asked == kind::receive) {
     op.socket->may_read = result < 0 || static_cast<std::size_t>(result) == portion(op);
   }
@@ -169,26 +204,41 @@ void uring_reactor::tell(std::uint64_t whom, int result) noexcept {
   op.done();
 }
 
-io_uring_sqe& uring_reactor::next_entry() noexcept {
-  io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);
-  while (entry == nullptr) {
-    const int submitted = ::io_uring_submit(&ring_);
-    WEFT_ASSERT(
-        submitted >= 0 || submitted == -EAGAIN || submitted == -EBUSY || submitted == -EINTR,
-        "io_uring takes no more requests");
-    entry = ::io_uring_get_sqe(&ring_);
-  }
-  return *entry;
+io_uring_sqe* uring_reactor::try_entry() noexcept {
+  if (io_uring_sqe* const entry = ::io_uring_get_sqe(&ring_)) return entry;
+  ::io_uring_submit(&ring_);
+  return ::io_uring_get_sqe(&ring_);
 }
 
 void uring_reactor::listen_for_wake() noexcept {
-  io_uring_sqe& entry = next_entry();
-  ::io_uring_prep_read(&entry, wake_event_, &wakes_, sizeof wakes_, 0);
-  ::io_uring_sqe_set_data64(&entry, of_wake);
+  io_uring_sqe* const entry = try_entry();
+  is_listening_ = entry != nullptr;
+  if (!is_listening_) return;
+  ::io_uring_prep_read(entry, wake_event_, &wakes_, sizeof wakes_, 0);
+  ::io_uring_sqe_set_data64(entry, of_wake);
+}
+
+bool uring_reactor::ask_again() noexcept {
+  if (!is_listening_) listen_for_wake();
+  while (!to_cancel_.empty() || !to_start_.empty()) {
+    io_uring_sqe* const entry = try_entry();
+    if (entry == nullptr) return false;
+    if (socket_operation* const op = to_cancel_.pop_front()) {
+      ask_to_cancel(*entry, *op);
+    } else {
+      ask(*entry, *to_start_.pop_front());
+    }
+  }
+  return is_listening_;
 }
 
 void uring_reactor::start(socket_operation& op) noexcept {
-  io_uring_sqe& entry = next_entry();
+  io_uring_sqe* const entry = to_start_.empty() ? try_entry() : nullptr;
+  if (entry == nullptr) return to_start_.push_back(op);
+  ask(*entry, op);
+}
+
+void uring_reactor::ask(io_uring_sqe& entry, socket_operation& op) noexcept {
   prepare(entry, op);
   ::io_uring_sqe_set_data(&entry, &op);
 }
@@ -211,11 +261,21 @@ void uring_reactor::prepare(io_uring_sqe& entry, socket_operation& op) noexcept 
   }
 }
 
+void uring_reactor::cancel(socket_operation& op) noexcept {
+  if (std::exchange(op.called_off, true)) return;
+  if (op.is_queued) {
+    to_start_.remove(op);
+    return never_started_.push_back(op);
+  }
+  io_uring_sqe* const entry = try_entry();
+  if (entry == nullptr) return to_cancel_.push_back(op);
+  ask_to_cancel(*entry, op);
+}
+
 // Requests are carried out in the order in which they were made. So this one finds the operation
 // or nothing, never another one that was begun later at the same address.
-void uring_reactor::cancel(socket_operation& op) noexcept {
-  io_uring_sqe& entry = next_entry();
-  ::io_uring_prep_cancel(&entry, &op, 0);
+void uring_reactor::ask_to_cancel(io_uring_sqe& entry, const socket_operation& op) noexcept {
+  ::io_uring_prep_cancel64(&entry, reinterpret_cast<std::uint64_t>(&op), 0);
   ::io_uring_sqe_set_data64(&entry, of_nobody);
 }
 

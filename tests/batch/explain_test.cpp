@@ -59,7 +59,7 @@ TEST(Explain, SeesBarriers) {
   record.barriers = true;
   EXPECT_EQ(explain(record, 0).last_before, std::nullopt);
   EXPECT_EQ(explain(record, 1).released, 2U);
-  for (const std::size_t rule : {2, 3}) {
+  for (const std::size_t rule : {2U, 3U}) {
     EXPECT_EQ(explain(record, rule).last_before, 1U);
     EXPECT_EQ(explain(record, rule).before, 2U);
   }
@@ -101,8 +101,9 @@ TEST(Explain, EveryWaitOfEveryScheduleIsAccountedFor) {
       const explanation why = explain(record, i);
       const double waited = record.rules[i].start - record.rules[i].ready;
       RC_ASSERT(std::abs(why.waited_for_worker + why.waited_for_room - waited) < 1e-9);
-      RC_ASSERT(!why.last_before ||
-                record.rules[*why.last_before].end() <= record.rules[i].start + 1e-9);
+      // Bare, RC_ASSERT would look at both sides.
+      RC_ASSERT((!why.last_before ||
+                 record.rules[*why.last_before].end() <= record.rules[i].start + 1e-9));
     }
   }));
 }

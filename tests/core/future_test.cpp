@@ -95,8 +95,8 @@ TEST_F(Future, WaitForInsideAJobHelps) {
 }
 
 TEST_F(Future, WaitForInsideAJobGivesUpToo) {
+  std::latch never(1);  // before the pool, which waits for the job that uses it
   pool q({.workers = 1});
-  std::latch never(1);
   auto blocked = q.submit([&] { never.wait(); });
   EXPECT_FALSE(p.submit([&] { return blocked.wait_for(1ms); }).get());
   never.count_down();

@@ -51,9 +51,9 @@ TEST(Stats, AddUpWhenThePoolIsQuiet) {
 }
 
 TEST(Stats, CountQueuedAndIdle) {
-  pool p({.workers = 1});
   std::latch inside(1);
   std::latch out(1);
+  pool p({.workers = 1});  // after what its job uses: it waits for the job
   p.spawn([&] {
     inside.count_down();
     out.wait();

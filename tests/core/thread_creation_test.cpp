@@ -1,9 +1,6 @@
 // A pool whose threads cannot all be created. This program has a pthread_create of its own, which
 // fails when told to.
 
-#include <dlfcn.h>
-#include <pthread.h>
-
 #include <atomic>
 #include <cerrno>
 #include <system_error>
@@ -13,6 +10,7 @@
 
 #include <weft/core/pool.hpp>
 
+#include <support/real_pthread_create.hpp>
 #include <support/watchdog.hpp>
 
 namespace {
@@ -21,10 +19,8 @@ std::atomic<int> creations_until_failure{0};  // 0: never fails
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*start)(void*), void* argument) noexcept {
-  using function = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto real = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "pthread_create"));
   if (creations_until_failure > 0 && --creations_until_failure == 0) return EAGAIN;
-  return real(thread, attributes, start, argument);
+  return weft::test::real_pthread_create()(thread, attributes, start, argument);
 }
 
 namespace weft {

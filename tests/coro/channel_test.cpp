@@ -232,7 +232,7 @@ TEST_P(Channel, SumsUpFromManyToMany) {
 TEST_P(Channel, AMillionValuesNeedNoMoreStackThanOne) {
   const int rounds = weft::test::rounds(200'000);
   const std::size_t capacity = GetParam();
-  weft::test::on_a_small_stack([rounds, capacity] {
+  weft::test::on_a_small_stack([&] {
     channel<int> c(capacity);
     auto t = [](channel<int>& x, int n) -> task<std::size_t> {
       auto [got, nothing] = co_await weft::when_all(receive_all(x), send_and_close(x, n));

@@ -9,6 +9,8 @@
 #include <weft/coro/schedule_on.hpp>
 #include <weft/coro/spawn.hpp>
 
+#include <support/scale.hpp>
+
 namespace weft {
 namespace {
 
@@ -46,7 +48,7 @@ TEST(EndedLane, TasksYieldAndHopInItWithoutTakingStack) {
 }
 
 TEST(EndedLane, PoolMayGoWhileThePostOfItsLastTaskReturns) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < test::rounds(200); ++round) {
     async_event begin;
     std::jthread setter;
     pool p({.workers = 1});

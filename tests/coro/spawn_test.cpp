@@ -272,7 +272,6 @@ TEST_F(Spawn, GoesOnInTheOneThatWakesItWhenItsPoolHasGone) {
   weft::future<int> f;
   {
     weft::pool short_lived({.workers = 1});
-    std::latch waiting(1);
     f = weft::spawn(short_lived, t(values));
     short_lived.shutdown();  // runs what is queued; the task waits in no queue
   }

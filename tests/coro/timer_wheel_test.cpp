@@ -26,6 +26,10 @@ using ::testing::IsEmpty;
 
 constexpr time_point epoch{};
 
+constexpr timer_wheel::ticks operator""_ticks(unsigned long long count) {
+  return timer_wheel::ticks(static_cast<std::int64_t>(count));
+}
+
 struct numbered_timer : timer_node {
   explicit numbered_timer(int n) : number(n) {}
   int number;
@@ -72,20 +76,22 @@ TEST_P(TimerFires, AtItsTickAndNotBefore) {
 INSTANTIATE_TEST_SUITE_P(
     Table, TimerFires,
     ::testing::Values(
-        firing_case{"in a tick", epoch, epoch + 1ms, epoch + 1ms},
-        firing_case{"rounded up", epoch, epoch + 1ns, epoch + 1ms},
-        firing_case{"rounded up by little", epoch, epoch + 2ms - 1ns, epoch + 2ms},
-        firing_case{"now", epoch + 5ms, epoch + 5ms, epoch + 5ms},
-        firing_case{"within the present tick", epoch + 5ms, epoch + 5ms + 1ns, epoch + 6ms},
-        firing_case{"in the past", epoch + 5ms, epoch + 1ms, epoch + 5ms},
+        firing_case{"in a tick", epoch, epoch + 1_ticks, epoch + 1_ticks},
+        firing_case{"rounded up", epoch, epoch + 1ns, epoch + 1_ticks},
+        firing_case{"rounded up by little", epoch, epoch + 2_ticks - 1ns, epoch + 2_ticks},
+        firing_case{"now", epoch + 5_ticks, epoch + 5_ticks, epoch + 5_ticks},
+        firing_case{"within the present tick", epoch + 5_ticks, epoch + 5_ticks + 1ns,
+                    epoch + 6_ticks},
+        firing_case{"in the past", epoch + 5_ticks, epoch + 1_ticks, epoch + 5_ticks},
         firing_case{"before the epoch of the clock", epoch, epoch - 1h, epoch},
         firing_case{"at the begin of time", epoch, time_point::min(), epoch},
-        firing_case{"last slot of the first level", epoch, epoch + 63ms, epoch + 63ms},
-        firing_case{"first slot of the second", epoch, epoch + 64ms, epoch + 64ms},
-        firing_case{"inside a slot of the second", epoch, epoch + 100ms, epoch + 100ms},
-        firing_case{"across a border soon", epoch + 63ms, epoch + 65ms, epoch + 65ms},
-        firing_case{"across all borders", epoch + 4095ms, epoch + 4096ms, epoch + 4096ms},
-        firing_case{"a day", epoch + 7h, epoch + 31h, epoch + 31h},
+        firing_case{"last slot of the first level", epoch, epoch + 63_ticks, epoch + 63_ticks},
+        firing_case{"first slot of the second", epoch, epoch + 64_ticks, epoch + 64_ticks},
+        firing_case{"inside a slot of the second", epoch, epoch + 100_ticks, epoch + 100_ticks},
+        firing_case{"across a border soon", epoch + 63_ticks, epoch + 65_ticks, epoch + 65_ticks},
+        firing_case{"across all borders", epoch + 4095_ticks, epoch + 4096_ticks,
+                    epoch + 4096_ticks},
+        firing_case{"a day", epoch + 24h, epoch + 48h, epoch + 48h},
         firing_case{"ten years", epoch + 7h, epoch + 87600h, epoch + 87600h}),
     [](const auto& which) {
       std::string name = which.param.name;
@@ -108,21 +114,21 @@ TEST(TimerWheel, TheEndOfTimeIsATimeLikeAnyOther) {
 }
 
 TEST(TimerWheel, IsExactAboutItsNextTimerOnTheFirstLevel) {
-  timer_wheel wheel(epoch + 128ms);
+  timer_wheel wheel(epoch + 128_ticks);
   numbered_timer soon(1);
   numbered_timer later(2);
-  wheel.add(later, epoch + 190ms);
-  EXPECT_EQ(wheel.next_due(), epoch + 190ms);
-  wheel.add(soon, epoch + 150ms);
-  EXPECT_EQ(wheel.next_due(), epoch + 150ms);
+  wheel.add(later, epoch + 190_ticks);
+  EXPECT_EQ(wheel.next_due(), epoch + 190_ticks);
+  wheel.add(soon, epoch + 150_ticks);
+  EXPECT_EQ(wheel.next_due(), epoch + 150_ticks);
   wheel.remove(soon);
-  EXPECT_EQ(wheel.next_due(), epoch + 190ms);
+  EXPECT_EQ(wheel.next_due(), epoch + 190_ticks);
 }
 
 TEST(TimerWheel, GetsToAFarTimerInAtMostOneStepPerLevel) {
-  timer_wheel wheel(epoch + 12345ms);
+  timer_wheel wheel(epoch + 12345_ticks);
   numbered_timer far(1);
-  const time_point due = epoch + 87600h + 7ms;
+  const time_point due = epoch + 87600h + 7_ticks;
   wheel.add(far, due);
   int steps = 0;
   while (!wheel.empty()) {
@@ -141,34 +147,34 @@ TEST(TimerWheel, ReturnsByTickAndWithinATickByAge) {
   timer_wheel wheel;
   std::deque<numbered_timer> timers;
   for (int i = 0; i < 6; ++i) timers.emplace_back(i);
-  wheel.add(timers[0], epoch + 500ms);
-  wheel.add(timers[1], epoch + 3ms);
-  wheel.add(timers[2], epoch + 500ms);
-  EXPECT_THAT(numbers_of(wheel.advance(epoch + 400ms)), ElementsAre(1));
-  wheel.add(timers[3], epoch + 500ms);
-  EXPECT_THAT(numbers_of(wheel.advance(epoch + 499ms)), IsEmpty());
-  wheel.add(timers[4], epoch + 500ms);
-  wheel.add(timers[5], epoch + 100ms);  // has passed: counts as now
+  wheel.add(timers[0], epoch + 500_ticks);
+  wheel.add(timers[1], epoch + 3_ticks);
+  wheel.add(timers[2], epoch + 500_ticks);
+  EXPECT_THAT(numbers_of(wheel.advance(epoch + 400_ticks)), ElementsAre(1));
+  wheel.add(timers[3], epoch + 500_ticks);
+  EXPECT_THAT(numbers_of(wheel.advance(epoch + 499_ticks)), IsEmpty());
+  wheel.add(timers[4], epoch + 500_ticks);
+  wheel.add(timers[5], epoch + 100_ticks);  // has passed: counts as now
   EXPECT_THAT(numbers_of(wheel.advance(epoch + 1h)), ElementsAre(5, 0, 2, 3, 4));
 }
 
 TEST(TimerWheel, TimeThatGoesBackIsIgnored) {
-  timer_wheel wheel(epoch + 10ms);
+  timer_wheel wheel(epoch + 10_ticks);
   numbered_timer a(1);
   numbered_timer b(2);
-  wheel.add(a, epoch + 12ms);
-  EXPECT_THAT(numbers_of(wheel.advance(epoch + 11ms)), IsEmpty());
-  wheel.add(b, epoch + 1ms);
+  wheel.add(a, epoch + 12_ticks);
+  EXPECT_THAT(numbers_of(wheel.advance(epoch + 11_ticks)), IsEmpty());
+  wheel.add(b, epoch + 1_ticks);
   EXPECT_THAT(numbers_of(wheel.advance(epoch)), ElementsAre(2));
-  EXPECT_EQ(wheel.next_due(), epoch + 12ms);
+  EXPECT_EQ(wheel.next_due(), epoch + 12_ticks);
 }
 
 TEST(TimerWheel, NodesThatFiredCanBeAddedAgain) {
   timer_wheel wheel;
   numbered_timer timer(1);
   for (int i = 1; i <= 200; ++i) {
-    wheel.add(timer, epoch + i * 10ms);
-    EXPECT_THAT(numbers_of(wheel.advance(epoch + i * 10ms)), ElementsAre(1));
+    wheel.add(timer, epoch + i * 10_ticks);
+    EXPECT_THAT(numbers_of(wheel.advance(epoch + i * 10_ticks)), ElementsAre(1));
   }
 }
 
@@ -177,14 +183,14 @@ TEST(TimerWheel, RemovesFromTheFrontTheMiddleAndTheBackOfATick) {
     timer_wheel wheel;
     std::deque<numbered_timer> timers;
     for (int i = 0; i < 4; ++i) timers.emplace_back(i);
-    for (int i = 0; i < 3; ++i) wheel.add(timers[static_cast<std::size_t>(i)], epoch + 5ms);
+    for (int i = 0; i < 3; ++i) wheel.add(timers[static_cast<std::size_t>(i)], epoch + 5_ticks);
     wheel.remove(timers[static_cast<std::size_t>(removed)]);
     EXPECT_FALSE(timer_wheel::contains(timers[static_cast<std::size_t>(removed)]));
-    wheel.add(timers[3], epoch + 5ms);
+    wheel.add(timers[3], epoch + 5_ticks);
     EXPECT_EQ(wheel.size(), 3U);
     std::vector<int> expected = {0, 1, 2, 3};
     expected.erase(expected.begin() + removed);
-    EXPECT_EQ(numbers_of(wheel.advance(epoch + 5ms)), expected);
+    EXPECT_EQ(numbers_of(wheel.advance(epoch + 5_ticks)), expected);
   }
 }
 
@@ -192,9 +198,9 @@ TEST(TimerWheelDeathTest, NodesThatAreNotInTheWheelCannotBeRemovedAndOthersNotAd
   timer_wheel wheel;
   numbered_timer timer(1);
   EXPECT_DEATH(wheel.remove(timer), "not in this wheel");
-  wheel.add(timer, epoch + 5ms);
-  EXPECT_DEATH(wheel.add(timer, epoch + 6ms), "in a wheel already");
-  ASSERT_NE(wheel.advance(epoch + 5ms), nullptr);
+  wheel.add(timer, epoch + 5_ticks);
+  EXPECT_DEATH(wheel.add(timer, epoch + 6_ticks), "in a wheel already");
+  ASSERT_NE(wheel.advance(epoch + 5_ticks), nullptr);
   EXPECT_DEATH(wheel.remove(timer), "not in this wheel");
 }
 
@@ -204,7 +210,7 @@ TEST(TimerWheelDeathTest, NodesThatAreNotInTheWheelCannotBeRemovedAndOthersNotAd
 class model {
  public:
   void add(int number, time_point due) {
-    const auto tick = std::chrono::ceil<std::chrono::milliseconds>(due.time_since_epoch()).count();
+    const auto tick = std::chrono::ceil<timer_wheel::ticks>(due.time_since_epoch()).count();
     where_.emplace(number, timers_.emplace(std::max<std::int64_t>(tick, now_), number));
   }
   void remove(int number) {
@@ -212,7 +218,7 @@ class model {
     where_.erase(number);
   }
   std::vector<int> advance(time_point now) {
-    const auto tick = std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
+    const auto tick = std::chrono::floor<timer_wheel::ticks>(now.time_since_epoch()).count();
     now_ = std::max<std::int64_t>(now_, tick);
     std::vector<int> fired;
     while (!timers_.empty() && timers_.begin()->first <= now_) {
@@ -251,7 +257,7 @@ void require_same_outlook(const timer_wheel& wheel, const model& expected) {
   RC_ASSERT(next.has_value() == expected.first_tick().has_value());
   if (!next) return;
   const std::int64_t tick =
-      std::chrono::floor<std::chrono::milliseconds>(next->time_since_epoch()).count();
+      std::chrono::floor<timer_wheel::ticks>(next->time_since_epoch()).count();
   const std::int64_t first = *expected.first_tick();
   RC_ASSERT(tick <= first);
   RC_ASSERT(tick >= expected.now());

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/coro/timer_queue.hpp>
 #include <weft/io/hybrid.hpp>
 
 namespace {
@@ -56,6 +57,23 @@ TEST(BlockedMonitor, AddsAWorkerForATaskThatSleepsAndNamesIt) {
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].name, "sleeper");
   EXPECT_TRUE(all[0].compensated);
+}
+
+// The monitor dozes while they wait, and nobody spawns anything afterwards.
+TEST(BlockedMonitor, NoticesTasksThatGoOnAfterATimer) {
+  reports found;
+  weft::hybrid_scheduler hs(one_worker(found));
+  std::latch both(2);
+  auto wait_and_sleep = [](std::latch& all) -> weft::task<> {
+    co_await weft::sleep_for(60ms);
+    all.arrive_and_wait();
+  };
+  const weft::spawn_options in_cpu{.name = "sleeper", .lane = weft::lane_kind::cpu};
+  auto one = hs.spawn(wait_and_sleep(both), in_cpu);
+  auto other = hs.spawn(wait_and_sleep(both), in_cpu);
+  one.get();
+  other.get();
+  EXPECT_EQ(found.wait_for(1)[0].name, "sleeper");
 }
 
 TEST(BlockedMonitor, ReportsANameOnce) {

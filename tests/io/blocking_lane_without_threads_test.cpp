@@ -1,9 +1,6 @@
 // A blocking lane to which the system refuses threads. This program has a pthread_create of its
 // own, which fails when told to.
 
-#include <dlfcn.h>
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -16,6 +13,7 @@
 
 #include <weft/io/blocking_lane.hpp>
 
+#include <support/real_pthread_create.hpp>
 #include <support/watchdog.hpp>
 #include "io/recorded_job.hpp"
 
@@ -25,10 +23,8 @@ std::atomic<bool> system_refuses{false};
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*start)(void*), void* argument) noexcept {
-  using function = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
-  static const auto real = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "pthread_create"));
   if (system_refuses) return EAGAIN;
-  return real(thread, attributes, start, argument);
+  return weft::test::real_pthread_create()(thread, attributes, start, argument);
 }
 
 namespace weft::io {

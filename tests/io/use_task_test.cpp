@@ -28,10 +28,15 @@ using weft::task;
 using weft::use_task;
 using namespace std::chrono_literals;
 
-struct UseTask : testing::Test {
-  hybrid_scheduler hs;
+// On the thread of the engine that serves Asio, and on the one beside the engine that does not.
+struct UseTask : testing::TestWithParam<weft::io_engine> {
+  hybrid_scheduler hs{{.engine = GetParam()}};
   tcp::acceptor acceptor{weft::io_executor(hs), {asio::ip::address_v4::loopback(), 0}};
 };
+
+INSTANTIATE_TEST_SUITE_P(Engines, UseTask,
+                         testing::Values(weft::io_engine::epoll, weft::io_engine::io_uring),
+                         [](const auto& engine) { return std::string(to_string(engine.param)); });
 
 task<std::pair<tcp::socket, tcp::socket>> connected(hybrid_scheduler& hs, tcp::acceptor& acceptor) {
   auto accept = [](tcp::acceptor& a) -> task<tcp::socket> {
@@ -47,7 +52,18 @@ task<std::pair<tcp::socket, tcp::socket>> connected(hybrid_scheduler& hs, tcp::a
   co_return std::pair(std::move(server), std::move(client));
 }
 
-TEST_F(UseTask, GivesWhatAnOperationHasDone) {
+// Nobody else wakes the thread then.
+TEST(UseTaskFirst, MayBeAskedForByATaskOnTheThreadThatServesIt) {
+  auto wait = [](hybrid_scheduler& h) -> task<bool> {
+    asio::steady_timer timer(weft::io_executor(h), 1ms);
+    co_await timer.async_wait(use_task);
+    co_return true;
+  };
+  hybrid_scheduler hs({.io_threads = 1, .engine = weft::io_engine::epoll});
+  EXPECT_TRUE(hs.spawn_io(wait(hs)).get());
+}
+
+TEST_P(UseTask, GivesWhatAnOperationHasDone) {
   auto talk = [](hybrid_scheduler& h, tcp::acceptor& a) -> task<std::string> {
     auto [server, client] = co_await connected(h, a);
     const std::string words = "warp and weft";
@@ -59,7 +75,7 @@ TEST_F(UseTask, GivesWhatAnOperationHasDone) {
   EXPECT_EQ(hs.spawn(talk(hs, acceptor)).get(), "warp and weft");
 }
 
-TEST_F(UseTask, WorksFromEveryLane) {
+TEST_P(UseTask, WorksFromEveryLane) {
   auto talk = [](hybrid_scheduler& h, tcp::acceptor& a) -> task<bool> {
     auto [server, client] = co_await connected(h, a);
     co_await h.cpu();
@@ -72,7 +88,7 @@ TEST_F(UseTask, WorksFromEveryLane) {
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(hs.spawn(talk(hs, acceptor)).get());
 }
 
-TEST_F(UseTask, ThrowsTheErrorOfAnOperation) {
+TEST_P(UseTask, ThrowsTheErrorOfAnOperation) {
   auto refused = [](hybrid_scheduler& h, tcp::endpoint nobody) -> task<> {
     tcp::socket socket(weft::io_executor(h));
     co_await socket.async_connect(nobody, use_task);
@@ -82,7 +98,7 @@ TEST_F(UseTask, ThrowsTheErrorOfAnOperation) {
   EXPECT_THROW(hs.spawn(refused(hs, nobody)).get(), system_error);
 }
 
-TEST_F(UseTask, GivesTheErrorAsAValueWithAsTuple) {
+TEST_P(UseTask, GivesTheErrorAsAValueWithAsTuple) {
   auto hung_up = [](hybrid_scheduler& h, tcp::acceptor& a) -> task<bool> {
     auto [server, client] = co_await connected(h, a);
     client.close();
@@ -94,7 +110,7 @@ TEST_F(UseTask, GivesTheErrorAsAValueWithAsTuple) {
   EXPECT_TRUE(hs.spawn(hung_up(hs, acceptor)).get());
 }
 
-TEST_F(UseTask, CancelsAnOperationWhenTheTaskIsAskedToStop) {
+TEST_P(UseTask, CancelsAnOperationWhenTheTaskIsAskedToStop) {
   auto reads_for_ever = [](tcp::socket& socket) -> task<> {
     std::array<char, 8> buffer{};
     co_await socket.async_read_some(asio::buffer(buffer), use_task);
@@ -111,7 +127,7 @@ TEST_F(UseTask, CancelsAnOperationWhenTheTaskIsAskedToStop) {
 }
 
 // The request to stop and the completion come from different threads, at any distance.
-TEST_F(UseTask, AStopThatRacesWithACompletionLosesNothing) {
+TEST_P(UseTask, AStopThatRacesWithACompletionLosesNothing) {
   auto wait = [](hybrid_scheduler& h) -> task<int> {
     asio::steady_timer timer(weft::io_executor(h), 20us);
     co_await timer.async_wait(use_task);
@@ -132,7 +148,7 @@ TEST_F(UseTask, AStopThatRacesWithACompletionLosesNothing) {
   EXPECT_EQ(completed + cancelled, 2000);
 }
 
-TEST_F(UseTask, BeginsNothingWhenTheTaskWasAskedToStopBefore) {
+TEST_P(UseTask, BeginsNothingWhenTheTaskWasAskedToStopBefore) {
   auto stubborn = [](hybrid_scheduler& h) -> task<bool> {
     try {
       co_await weft::sleep_for(1h);

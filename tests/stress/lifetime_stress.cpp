@@ -87,14 +87,14 @@ TEST(LifetimeStress, TreeOfJobsThenTheDestructor) {
   constexpr int depth = test::under_sanitizer ? 15 : 22;
   std::atomic<int> ran{0};
   {
-    pool p({.workers = 2});
     auto tree = [&](auto& self, int left) -> void {
       ran.fetch_add(1, std::memory_order_relaxed);
       if (left == 0) return;
-      for (int i = 0; i < 2; ++i) p.spawn([&self, left] { self(self, left - 1); });
+      for (int i = 0; i < 2; ++i) pool::current()->spawn([&self, left] { self(self, left - 1); });
     };
-    p.spawn([&] { tree(tree, depth); });
     std::latch started(1);
+    pool p({.workers = 2});  // after what its jobs use: it waits for them
+    p.spawn([&] { tree(tree, depth); });
     p.spawn([&] { started.count_down(); });
     started.wait();
   }

@@ -8,16 +8,23 @@
 
 namespace weft::test {
 
-#if defined(__SANITIZE_THREAD__)
+// GCC says by a macro that a sanitizer is on, Clang by a feature.
+#if defined(__has_feature)
+#define WEFT_TEST_HAS_FEATURE(name) __has_feature(name)
+#else
+#define WEFT_TEST_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || WEFT_TEST_HAS_FEATURE(thread_sanitizer)
 inline constexpr bool under_tsan = true;
 #else
 inline constexpr bool under_tsan = false;
 #endif
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || WEFT_TEST_HAS_FEATURE(address_sanitizer)
 inline constexpr bool under_asan = true;
 #else
 inline constexpr bool under_asan = false;
 #endif
+#undef WEFT_TEST_HAS_FEATURE
 inline constexpr bool under_sanitizer = under_tsan || under_asan;
 
 // Round counts are written for a plain build; sanitizers run a part of them.

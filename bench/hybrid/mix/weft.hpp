@@ -7,8 +7,7 @@
 
 namespace hybrid_mix {
 
-// Sleeps by Asio's timer, as the rows of Asio do: the task's own, weft::sleep_until(), ticks in
-// milliseconds, and would send the requests of several connections at once.
+// Sleeps by Asio's timer, as the rows of Asio do, so that the rows differ in the scheduler alone.
 class weft_client_stream : public bench::weft_stream {
  public:
   weft_client_stream(weft::hybrid_scheduler& scheduler, int descriptor)

@@ -28,6 +28,12 @@ class queue_full : public std::runtime_error {
   explicit queue_full(const std::string& what) : std::runtime_error(what) {}
 };
 
+// The time that was given for something passed before it was there.
+class timed_out : public std::runtime_error {
+ public:
+  explicit timed_out(const std::string& what) : std::runtime_error(what) {}
+};
+
 // A forked child has none of its parent's threads, so the pools made before the fork are dead
 // there.
 class used_after_fork : public std::logic_error {

@@ -45,6 +45,15 @@ class job_list {
     if (job != nullptr) first_ = job->next.load(std::memory_order_relaxed);
     return job;
   }
+  void append(job_list others) noexcept {
+    if (others.empty()) return;
+    if (first_ == nullptr) {
+      first_ = others.first_;
+    } else {
+      last_->next.store(others.first_, std::memory_order_relaxed);
+    }
+    last_ = others.last_;
+  }
   [[nodiscard]] job_list take_all() noexcept {
     const job_list all = *this;
     first_ = nullptr;

@@ -86,9 +86,9 @@ class timer_wait final : public wait, private timer_node {
 
 }  // namespace coro
 
-// co_await sleep_for(10ms): goes on after that time, never before, and about a millisecond later at
-// most on a machine with time to spare. Zero and negative times let others go first, as yield()
-// does. Throws cancelled when the task is asked to stop.
+// co_await sleep_for(10ms): goes on after that time, never before, and about a tenth of a
+// millisecond later on a machine with time to spare. Zero and negative times let others go first,
+// as yield() does. Throws cancelled when the task is asked to stop.
 template <class Rep, class Period>
 [[nodiscard]] coro::timer_wait sleep_for(std::chrono::duration<Rep, Period> time) {
   return coro::timer_wait(detail::deadline_after(time));

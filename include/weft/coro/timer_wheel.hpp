@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ratio>
 
 namespace weft::coro {
 
@@ -15,7 +16,7 @@ struct timer_node {
   std::uint64_t due_tick = 0;
 };
 
-// Timers in ticks of a millisecond: a hierarchical wheel (Varghese and Lauck, SOSP 1987). A level
+// Timers in ticks of 66 microseconds: a hierarchical wheel (Varghese and Lauck, SOSP 1987). A level
 // has 64 slots, and a slot of one level is as long as all of the level below. A timer is put where
 // its tick first differs from the present one, so it moves down at most once per level; a bitmap
 // per level finds the next one without walking over empty slots.
@@ -28,6 +29,8 @@ struct timer_node {
 class timer_wheel {
  public:
   using time_point = std::chrono::steady_clock::time_point;
+  // About what the kernel itself allows a timer to be late, and a power of two.
+  using ticks = std::chrono::duration<std::int64_t, std::ratio<1 << 16, 1'000'000'000>>;
 
   // `now` saves the first timers a way through the levels; any time before it is as good.
   explicit timer_wheel(time_point now = {}) noexcept;
@@ -60,7 +63,7 @@ class timer_wheel {
  private:
   static constexpr unsigned slot_bits = 6;
   static constexpr unsigned slot_count = 1U << slot_bits;
-  // 48 bits of milliseconds: time_point::max() takes 44.
+  // 48 bits of ticks: time_point::max() takes 47.
   static constexpr unsigned level_count = 8;
 
   // A list that begins with `first`; first->previous is its last node, and that one's next is null.

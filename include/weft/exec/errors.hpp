@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <weft/core/errors.hpp>  // timed_out
+
 namespace weft {
 
 // A task of a fail-fast executor threw, and nothing new is taken since. The message names the first
@@ -16,12 +18,6 @@ class executor_failed : public std::runtime_error {
 class executor_stopped : public std::logic_error {
  public:
   explicit executor_stopped(const std::string& what) : std::logic_error(what) {}
-};
-
-// map_options::timeout passed before the next result was there.
-class timed_out : public std::runtime_error {
- public:
-  explicit timed_out(const std::string& what) : std::runtime_error(what) {}
 };
 
 }  // namespace weft

@@ -31,13 +31,14 @@ struct socket_address;  // src/io/address.hpp
 //
 // Threads: a task that reads, one that writes, and whoever closes. Errors: std::system_error that
 // says what was done and to whom; std::logic_error for a second read or write at once, and for one
-// on a stream that was moved from.
-// Lifetime: the scheduler outlives it. Destroying it closes it.
+// on a stream that was moved from; used_after_fork in a forked child, which has no I/O threads.
+// Lifetime: the scheduler outlives it. Destroying it closes it; in a forked child, for the child
+//   alone.
 class tcp_stream {
  public:
   // Throws std::invalid_argument when the address is not numeric.
   static task<tcp_stream> connect(hybrid_scheduler& hs, endpoint to);
-  // Takes over a descriptor that is connected. Throws std::system_error, and then does not.
+  // Takes over a descriptor of a TCP connection. Throws std::system_error, and then does not.
   static tcp_stream adopt(hybrid_scheduler& hs, int socket);
 
   tcp_stream(tcp_stream&&) noexcept = default;
@@ -63,7 +64,6 @@ class tcp_stream {
   friend class tcp_listener;
   static task<tcp_stream> connect_to(hybrid_scheduler& hs, socket_address address);
   explicit tcp_stream(std::shared_ptr<socket_state> state) noexcept;
-  [[nodiscard]] const std::shared_ptr<socket_state>& state(const char* doing) const;
 
   std::shared_ptr<socket_state> state_;
 };
@@ -91,8 +91,8 @@ class tcp_listener {
   void close() noexcept;
 
  private:
+  static task<tcp_stream> accept_on(hybrid_scheduler& hs, std::shared_ptr<socket_state> state);
   tcp_listener(hybrid_scheduler& hs, std::shared_ptr<socket_state> state) noexcept;
-  [[nodiscard]] const std::shared_ptr<socket_state>& state(const char* doing) const;
 
   hybrid_scheduler* scheduler_;
   std::shared_ptr<socket_state> state_;

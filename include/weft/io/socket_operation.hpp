@@ -20,7 +20,7 @@ class socket_operation {
   virtual void done() noexcept = 0;
 
   kind asked;
-  // The engine's: it was called off; it is among those that are told next.
+  // The engine's: it was called off; it is in a list of the engine's.
   bool called_off = false;
   bool is_queued = false;
   int result = 0;              // 0 or more, as of the system call; or -errno

@@ -51,9 +51,10 @@ class socket_wait : public coro::wait, public socket_operation {
   void give_up(detail::job_list& released) noexcept override;
   [[nodiscard]] const char* what() const noexcept override;
   void done() noexcept final;
-  // Whether there is nothing left to ask for.
+  // With a result: whether there is nothing left to ask for.
   [[nodiscard]] virtual bool is_complete() noexcept { return true; }
 
+  [[nodiscard]] bool start_here(coro::wait_state& waiting) noexcept;
   void start_note_came() noexcept;
   void cancel_note_came() noexcept;
   void start() noexcept;
@@ -62,8 +63,6 @@ class socket_wait : public coro::wait, public socket_operation {
 
   const std::shared_ptr<socket_state> state_;
   const bool is_empty_ = false;
-  note start_;
-  note cancel_;
   bool began_ = false;
   // The I/O thread's.
   phase at_ = phase::fresh;
@@ -71,6 +70,13 @@ class socket_wait : public coro::wait, public socket_operation {
   bool cancel_came_ = false;
   // Written in give_up(), read after the wait has ended: that orders them.
   bool cancel_sent_ = false;
+  // Made when they are sent, which is seldom.
+  union {
+    note start_;
+  };
+  union {
+    note cancel_;
+  };
 };
 
 class receive_wait final : public socket_wait {

@@ -24,7 +24,7 @@ TEST(ParallelFind, GivesTheFirstMatch) {
   test::everywhere([seed] {
     std::mt19937_64 random(seed);
     for (const std::size_t n : test::sizes) {
-      for (const std::size_t grain : {0, 1, 5}) {
+      for (const std::size_t grain : {0U, 1U, 5U}) {
         std::vector<int> v(n, 0);
         for (std::size_t i = 0; i < n / 50 + 1 && n > 0; ++i) v[random() % n] = 1;
         if (random() % 4 == 0) std::ranges::fill(v, 0);

@@ -35,7 +35,7 @@ const int two_workers = ::setenv("WEFT_WORKERS", "2", 1);
 TEST(ParallelFor, CallsTheBodyOnceForEveryIndex) {
   test::everywhere([] {
     for (const std::size_t n : test::sizes) {
-      for (const std::size_t grain : {0, 1, 7, 100000}) {
+      for (const std::size_t grain : {0U, 1U, 7U, 100000U}) {
         std::vector<std::atomic<int>> calls(n);
         parallel_for(0, n, [&](std::size_t i) { ++calls[i]; }, {.grain = grain});
         for (const auto& c : calls) ASSERT_EQ(c, 1) << n << " elements, grain " << grain;
@@ -98,7 +98,7 @@ TEST(ParallelFor, SharesAFewExpensiveIterations) {
 
 TEST(ParallelFor, ThrowsWhatTheSerialLoopWouldHaveMetFirst) {
   test::everywhere([] {
-    for (const std::size_t grain : {0, 1, 3}) {
+    for (const std::size_t grain : {0U, 1U, 3U}) {
       try {
         parallel_for(0, 1000,
                      [](int i) {

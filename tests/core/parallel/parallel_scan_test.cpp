@@ -21,7 +21,7 @@ TEST(ParallelScan, GivesWhatTheStandardScansGive) {
   test::everywhere([] {
     std::mt19937 random(1);
     for (const std::size_t n : test::sizes) {
-      for (const std::size_t grain : {0, 1, 5}) {
+      for (const std::size_t grain : {0U, 1U, 5U}) {
         std::vector<int> in(n);
         std::ranges::generate(in, [&] { return static_cast<int>(random() % 1000); });
         std::vector<long> expected(n);
@@ -55,7 +55,7 @@ TEST(ParallelScan, KeepsTheOrderOfAnOperationThatDoesNotCommute) {
 
 TEST(ParallelScan, MayWriteOntoItsInput) {
   test::everywhere([] {
-    for (const std::size_t grain : {0, 1}) {
+    for (const std::size_t grain : {0U, 1U}) {
       std::vector<int> v(3000, 1);
       parallel_inclusive_scan(v, v, 0, std::plus<>{}, {.grain = grain});
       for (std::size_t i = 0; i < v.size(); ++i) ASSERT_EQ(v[i], static_cast<int>(i) + 1);
