@@ -188,7 +188,7 @@ HYBRID = [
                           for lib, setups in (("weft", ("normal", "low")),
                                               ("asio", ("separate", "idle", "nice", "shared")),
                                               ("tokio", ("separate", "nice"))) for setup in setups),
-           note="weft: its two classes; separate: a thread for I/O and a pool of 2, for tokio Rayon's; low, nice: the pool's\n"
+           note="weft: its two classes; separate: a thread for I/O and a pool of 2, for tokio Rayon's; idle, nice: the pool's\n"
                 "threads in SCHED_IDLE, with niceness 19; shared: one context for all. p50, p99: from sending to the\n"
                 "reply; due_p99: from when the request was due; served: of those offered; rate: of the tasks that compute."),
     hybrid("spawn_join", "1,000 empty instances started and joined from inside; per instance",
@@ -219,6 +219,20 @@ HYBRID = [
                 "its time is not comparable."),
 ]
 
-SUITES = {"core": CORE, "parallel": PARALLEL, "executor": EXECUTOR, "batch": BATCH, "hybrid": HYBRID}
+
+
+def joined(instance):
+    """A work of the suite `flow`: so many instances of that kind, started and joined in several ways."""
+    kind, count = instance.split(",")
+    return Work(f"{kind}_{count}", f"{count} instances, each a {kind} that does nothing, on the cores; per instance",
+                libs=(), threads=(1, 2), instance=instance, reference="spawn", ratio="time / spawn",
+                variants=tuple((f"flow_instances_{way}", "weft", way) for way in ("spawn", "each", "group", "limited")),
+                note="spawn: hybrid_scheduler::spawn_cpu and a future for each; each: without options; group: an\n"
+                     "instance_group; limited: each() with max_running = 8.")
+
+
+FLOW = [joined(i) for i in ("function,10^3", "function,10^5", "coroutine,10^3", "coroutine,10^5")]
+
+SUITES = {"core": CORE, "parallel": PARALLEL, "executor": EXECUTOR, "batch": BATCH, "hybrid": HYBRID, "flow": FLOW}
 # Without --quick and --repetitions.
-REPETITIONS = {"core": 7, "parallel": 9, "executor": 7, "batch": 5, "hybrid": 7}
+REPETITIONS = {"core": 7, "parallel": 9, "executor": 7, "batch": 5, "hybrid": 7, "flow": 7}

@@ -42,7 +42,7 @@ install(FILES "${PROJECT_BINARY_DIR}/weftConfig.cmake"
 # A static link needs a library before the ones it depends on: the highest layer comes first. Layers
 # that need libraries which others do not have files of their own.
 get_property(weft_libraries GLOBAL PROPERTY WEFT_LIBRARIES)
-list(REMOVE_ITEM weft_libraries weft_batch weft_io)
+list(REMOVE_ITEM weft_libraries weft_batch weft_flow weft_io weft_metrics)
 list(REVERSE weft_libraries)
 list(TRANSFORM weft_libraries PREPEND "-l")
 list(JOIN weft_libraries " " WEFT_PC_LIBS)
@@ -52,7 +52,14 @@ file(RELATIVE_PATH WEFT_PC_PREFIX "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
      "${CMAKE_INSTALL_PREFIX}")
 configure_file(cmake/weft.pc.in "${PROJECT_BINARY_DIR}/weft.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# Metrics know what else was built.
+set(WEFT_METRICS_PC_REQUIRES "weft = ${PROJECT_VERSION}")
 foreach(layer IN ITEMS batch io)
+  if(TARGET weft_${layer})
+    string(APPEND WEFT_METRICS_PC_REQUIRES ", weft-${layer} = ${PROJECT_VERSION}")
+  endif()
+endforeach()
+foreach(layer IN ITEMS batch flow io metrics)
   if(TARGET weft_${layer})
     configure_file(cmake/weft-${layer}.pc.in "${PROJECT_BINARY_DIR}/weft-${layer}.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/weft-${layer}.pc"

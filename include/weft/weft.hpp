@@ -38,8 +38,12 @@
 #include <weft/telemetry/trace_writer.hpp>
 #include <weft/version.hpp>
 
-// Weft can be installed without the hybrid scheduler and the batch runner.
+// Weft can be installed without the hybrid scheduler, with what stands on it, without the batch
+// runner, and without the metrics.
 #if __has_include(<weft/io/hybrid.hpp>)
+#include <weft/flow/case_scope.hpp>
+#include <weft/flow/each.hpp>
+#include <weft/flow/instance_group.hpp>
 #include <weft/io/hybrid.hpp>
 #include <weft/io/learned_classifier.hpp>
 #include <weft/io/socket.hpp>
@@ -47,4 +51,7 @@
 #if __has_include(<weft/batch/runner.hpp>)
 #include <weft/batch/plan.hpp>
 #include <weft/batch/runner.hpp>
+#endif
+#if __has_include(<weft/metrics/metrics.hpp>)
+#include <weft/metrics/metrics.hpp>
 #endif

@@ -155,6 +155,24 @@ unsigned executor::max_workers() const noexcept {
 }
 unsigned executor::current_workers() const noexcept { return machinery_->on.workers(); }
 
+executor_stats executor::stats() const {
+  const machinery& m = *machinery_;
+  const auto tally = m.control.count();
+  executor_stats s{.workers = current_workers(),
+                   .min_workers = min_workers(),
+                   .max_workers = max_workers(),
+                   .items = tally.items,
+                   .stalls = tally.stalls,
+                   .tasks = tally.tasks,
+                   .maps = tally.maps};
+  if (m.governor) {
+    s.short_of_memory = m.governor->is_short_of_memory();
+    s.resizes = m.governor->resizes();
+    s.pool = m.on.stats();
+  }
+  return s;
+}
+
 std::vector<scaling_event> executor::events() const {
   return machinery_->governor ? machinery_->governor->events() : std::vector<scaling_event>();
 }

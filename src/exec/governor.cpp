@@ -34,6 +34,11 @@ std::vector<scaling_event> governor::events() const {
   return {events_.begin(), events_.end()};
 }
 
+std::vector<resize_count> governor::resizes() const {
+  const std::lock_guard lock(mutex_);
+  return resizes_;
+}
+
 void governor::watch(const std::stop_token& stopping) {
   while (!control_.wait_for_work(stopping)) {
     // What was measured before a pause says nothing about what comes after it.
@@ -107,6 +112,7 @@ void governor::decide_size(clock::time_point now) {
   if (chosen.workers == workers) return;
   try {
     pool_.resize(chosen.workers);
+    count_resize(chosen.workers > workers, chosen.why);
     record(workers, chosen.workers, chosen.reason);
   } catch (const std::exception& error) {
     record(workers, workers,
@@ -148,6 +154,16 @@ void governor::keep_admission_going(clock::time_point now) {
     progress_at_ = now;
     control_.admit_at_most(++admitted_);
   }
+}
+
+void governor::count_resize(bool up, adapt::sizing_reason why) {
+  const std::lock_guard lock(mutex_);
+  const auto same = [=](const resize_count& r) { return r.up == up && r.reason == why; };
+  auto place = std::find_if(resizes_.begin(), resizes_.end(), same);
+  if (place == resizes_.end()) {
+    place = resizes_.insert(resizes_.end(), {.up = up, .reason = why, .count = 0});
+  }
+  ++place->count;
 }
 
 void governor::record(unsigned from, unsigned to, std::string reason) {

@@ -38,6 +38,7 @@ class governor {
   [[nodiscard]] bool is_this_thread() const noexcept { return std::this_thread::get_id() == id_; }
   [[nodiscard]] bool is_short_of_memory() const;
   [[nodiscard]] std::vector<scaling_event> events() const;
+  [[nodiscard]] std::vector<resize_count> resizes() const;
 
  private:
   using clock = std::chrono::steady_clock;
@@ -55,6 +56,7 @@ class governor {
   void decide_admission();
   // Tasks that were admitted one at a time may wait for ones that were not.
   void keep_admission_going(clock::time_point now);
+  void count_resize(bool up, adapt::sizing_reason why);
   void record(unsigned from, unsigned to, std::string reason);
 
   static constexpr std::size_t most_events = 64;
@@ -80,8 +82,9 @@ class governor {
   mark window_began_{};
 
   mutable std::mutex mutex_;
-  std::deque<scaling_event> events_;  // guarded by mutex_
-  bool short_of_memory_ = false;      // guarded by mutex_
+  std::deque<scaling_event> events_;   // guarded by mutex_
+  std::vector<resize_count> resizes_;  // guarded by mutex_
+  bool short_of_memory_ = false;       // guarded by mutex_
 
   std::jthread thread_;  // it uses the others
   const std::thread::id id_ = thread_.get_id();

@@ -25,6 +25,7 @@ class throughput_sizer final : public sizer {
                                          now);
     return {.workers = s.workers,
             .reason = explain(s),
+            .why = s.reason,
             .is_trial = s.reason == adapt::sizing_reason::probing_down};
   }
 
@@ -44,7 +45,7 @@ class impact_sizer final : public sizer {
   choice decide(const window& seen, std::chrono::steady_clock::time_point now) override {
     const adapt::sizing s = policy_.poll(
         {.cpu = seen.machine_cpu, .gpu_memory = seen.gpu_memory, .waiting = seen.waiting}, now);
-    return {.workers = s.workers, .reason = explain(s)};
+    return {.workers = s.workers, .reason = explain(s), .why = s.reason};
   }
 
  private:

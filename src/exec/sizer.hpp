@@ -29,6 +29,7 @@ class sizer {
   struct choice {
     unsigned workers = 1;
     std::string reason;
+    adapt::sizing_reason why = adapt::sizing_reason::at_bounds;
     bool is_trial = false;  // it may well cost throughput: look again soon
   };
 

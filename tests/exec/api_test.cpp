@@ -375,8 +375,8 @@ TEST(AsCompleted, GivesFuturesAsTheyBecomeReady) {
 
 TEST(AsCompleted, TimesOutAndLetsGoOfTheRest) {
   const weft::test::watchdog guard(60s);
+  std::latch release(1);  // before the executor, which waits for the task that uses it
   weft::executor ex({.max_workers = 2, .sizing = weft::sizing_policy::fixed});
-  std::latch release(1);
   std::vector<weft::future<void>> futures;
   futures.push_back(ex.submit([&] { release.wait(); }));
   const auto all = [&] {

@@ -272,6 +272,23 @@ TEST(Sizing, GrowsForItemsThatWait) {
   }
   ASSERT_FALSE(ex.events().empty());
   EXPECT_FALSE(ex.events().front().reason.empty());
+
+  const weft::executor_stats stats = ex.stats();
+  const auto grew = [](const weft::resize_count& r) { return r.up && r.count > 0; };
+  EXPECT_TRUE(std::ranges::any_of(stats.resizes, grew));
+  EXPECT_EQ(stats.max_workers, 16U);
+  EXPECT_GT(stats.items, 0U);
+  ASSERT_TRUE(stats.pool.has_value());
+  EXPECT_GT(stats.pool->executed, 0U);
+}
+
+TEST(Sizing, StatsLeaveOutAPoolThatIsNotItsOwn) {
+  weft::pool pool({.workers = 2});
+  weft::executor ex(pool);
+  ex.submit([] {}).get();
+  EXPECT_FALSE(ex.stats().pool.has_value());
+  EXPECT_EQ(ex.stats().workers, 2U);
+  EXPECT_TRUE(ex.stats().resizes.empty());
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ TEST(ManyThreads, SubmitMapAskAndShutDownAtOnce) {
               break;
             default:
               static_cast<void>(ex.events());
+              static_cast<void>(ex.stats());
           }
           if (t == 7 && i == 60) ex.shutdown();
         }

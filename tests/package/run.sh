@@ -63,13 +63,24 @@ consume_installed() { # NAME PREFIX
     [[ $(timeout 60 "$program") == "2 passed, 1 failed" ]] || fail "$program ran no plan"
   done
 
-  configure "$name-io" -DCMAKE_PREFIX_PATH="$prefix" -DWEFT_IO=ON
-  quietly cmake --build "$work/$name-io"
-  read -r -a flags <<<"$(pkg-config --cflags --libs weft-io)"
-  quietly g++ -std=c++20 -o "$work/$name-io-pkg-config" "$here/consumer/io.cpp" "${flags[@]}" \
-    "-Wl,-rpath,$prefix/lib"
-  for program in "$work/$name-io/consumer" "$work/$name-io-pkg-config"; do
-    [[ $(timeout 60 "$program") == 42 ]] || fail "$program ran no task"
+  for layer in io flow; do
+    configure "$name-$layer" -DCMAKE_PREFIX_PATH="$prefix" "-DWEFT_${layer^^}=ON"
+    quietly cmake --build "$work/$name-$layer"
+    read -r -a flags <<<"$(pkg-config --cflags --libs "weft-$layer")"
+    quietly g++ -std=c++20 -o "$work/$name-$layer-pkg-config" "$here/consumer/$layer.cpp" \
+      "${flags[@]}" "-Wl,-rpath,$prefix/lib"
+    for program in "$work/$name-$layer/consumer" "$work/$name-$layer-pkg-config"; do
+      [[ $(timeout 60 "$program") == 42 ]] || fail "$program ran no task"
+    done
+  done
+
+  configure "$name-metrics" -DCMAKE_PREFIX_PATH="$prefix" -DWEFT_METRICS=ON
+  quietly cmake --build "$work/$name-metrics"
+  read -r -a flags <<<"$(pkg-config --cflags --libs weft-metrics)"
+  quietly g++ -std=c++20 -o "$work/$name-metrics-pkg-config" "$here/consumer/metrics.cpp" \
+    "${flags[@]}" "-Wl,-rpath,$prefix/lib"
+  for program in "$work/$name-metrics/consumer" "$work/$name-metrics-pkg-config"; do
+    [[ $(timeout 60 "$program") == counted ]] || fail "$program has no metrics"
   done
   echo "package: $name: find_package, components and pkg-config work"
 }

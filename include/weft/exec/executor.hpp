@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/adapt/policy/sizing.hpp>
 #include <weft/core/future.hpp>
 #include <weft/core/pool.hpp>
 #include <weft/exec/errors.hpp>
@@ -65,6 +66,28 @@ struct executor_options {
   std::string name = "executor";
   // Where /proc and /sys are: tests put a machine of their own there.
   std::string system_root = "/";
+};
+
+// How often the size of an executor went one way for one reason.
+struct resize_count {
+  bool up = false;
+  adapt::sizing_reason reason = adapt::sizing_reason::started;
+  std::uint64_t count = 0;
+};
+
+// A snapshot of an executor. Counters only grow.
+struct executor_stats {
+  unsigned workers = 0;  // now
+  unsigned min_workers = 0;
+  unsigned max_workers = 0;
+  std::uint64_t items = 0;       // submitted tasks and items of maps, run to their end
+  std::uint64_t stalls = 0;      // times workers ran dry because a slow item held up those after it
+  std::size_t tasks = 0;         // submitted and not ended
+  std::size_t maps = 0;          // begun and not ended
+  bool short_of_memory = false;  // tasks begin one at a time
+  std::vector<resize_count> resizes = {};
+  // Of its own pool. Nothing for one on a pool of somebody else, and for one without threads.
+  std::optional<pool_stats> pool = std::nullopt;
 };
 
 struct shutdown_options {
@@ -145,6 +168,7 @@ class executor {
   [[nodiscard]] unsigned max_workers() const noexcept;
   [[nodiscard]] unsigned current_workers() const noexcept;
 
+  [[nodiscard]] executor_stats stats() const;
   // The last changes, oldest first.
   [[nodiscard]] std::vector<scaling_event> events() const;
   // What size it has and why, for people.

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <string_view>
+
+#include <weft/flow/instance_options.hpp>
+#include <weft/flow/join_rule.hpp>
+#include <weft/flow/outcome.hpp>
+
+namespace weft {
+
+// Why a group of instances is complete.
+enum class group_end : std::uint8_t {
+  not_yet,
+  all_ended,  // neither an instance nor a ticket is left
+  enough,     // the join rule fired
+  completed,  // complete() was called
+  cancelled,  // cancel() was called, or the task that waited was asked to stop
+  timed_out,  // total_timeout passed
+  failures,   // more failed than are tolerated
+  bad_rule,   // the predicate of the join rule threw
+};
+
+// "not yet", "all ended", "enough", "completed", "cancelled", "timed out", "too many failures" or
+// "the join rule threw".
+[[nodiscard]] std::string_view to_string(group_end end) noexcept;
+
+namespace flow {
+
+struct group_rules {
+  join_rule join = {};
+  std::size_t max_running = 0;
+  unsigned retries = 0;
+  std::optional<failure_tolerance> tolerated = std::nullopt;
+};
+
+// What a group of instances decides: which one starts, whether one that failed starts again, and
+// when the group is complete. It starts and stops nothing itself.
+//
+// An instance waits, runs, rests before a retry, and ends; from the first three it may be
+// withdrawn.
+//   1. added == waiting + running + resting + ended.
+//   2. Once complete, nothing waits or rests, nothing is added and nothing starts.
+//   3. running <= max_running, unless that is 0.
+//
+// Threads: one at a time.
+class group_state {
+ public:
+  explicit group_state(const group_rules& rules);
+
+  // -- what is asked for --------------------------------------------------------------------------
+  // The right to add; false: the group is complete.
+  bool open_ticket() noexcept;
+  void close_ticket() noexcept;
+  // By the holder of a ticket. The index of the new instance; none: the group is complete.
+  std::optional<std::size_t> add() noexcept;
+  // Nobody will come who has no ticket now.
+  void expect_no_more() noexcept;
+  void complete() noexcept { end_with(group_end::completed); }
+  void cancel() noexcept { end_with(group_end::cancelled); }
+  void time_out() noexcept { end_with(group_end::timed_out); }
+
+  // -- what happens -------------------------------------------------------------------------------
+  // The instance that may start now, and counts as running from here on.
+  std::optional<std::size_t> start_next() noexcept;
+  [[nodiscard]] bool can_start() const noexcept;
+
+  enum class step : std::uint8_t {
+    ended,  // for good
+    rests,  // until retry()
+  };
+  // `attempts` with this one.
+  step attempt_ended(std::size_t index, outcome_kind how, unsigned attempts) noexcept;
+  // Its rest is over. False: it was withdrawn meanwhile.
+  bool retry(std::size_t index);
+
+  // -- how things stand ---------------------------------------------------------------------------
+  [[nodiscard]] bool is_complete() const noexcept { return end_ != group_end::not_yet; }
+  [[nodiscard]] group_end end() const noexcept { return end_; }
+  // Whether those that run are asked to stop.
+  [[nodiscard]] bool stops_running() const noexcept;
+  // Complete, and nothing runs.
+  [[nodiscard]] bool is_idle() const noexcept { return is_complete() && progress_.running == 0; }
+  // Complete, and nothing runs that was asked to stop.
+  [[nodiscard]] bool is_joinable() const noexcept;
+  [[nodiscard]] const group_progress& progress() const noexcept { return progress_; }
+  [[nodiscard]] std::size_t tickets() const noexcept { return tickets_; }
+  // What the predicate threw.
+  [[nodiscard]] std::exception_ptr rule_error() const noexcept { return rule_error_; }
+  void forget_rule_error() noexcept { rule_error_ = nullptr; }
+
+ private:
+  [[nodiscard]] std::size_t live() const noexcept { return progress_.added - progress_.ended(); }
+  [[nodiscard]] bool has_too_many_failures() const noexcept;
+  void look_whether_complete(bool one_has_ended) noexcept;
+  void end_with(group_end end) noexcept;
+
+  const group_rules rules_;
+  group_progress progress_;
+  std::size_t tickets_ = 0;
+  std::size_t next_fresh_ = 0;             // lowest index that was never begun
+  std::deque<std::size_t> to_be_retried_;  // their rest is over
+  group_end end_ = group_end::not_yet;
+  std::exception_ptr rule_error_;
+};
+
+}  // namespace flow
+}  // namespace weft
