@@ -172,8 +172,8 @@ void blocked_monitor::look_at(unsigned index, watched& w, const worker_stats& no
 }
 
 void blocked_monitor::found(unsigned index, watched& w) {
+  std::string name = name_on(w);  // before: once others run, it may have what it waits for, and end
   w.compensated = detail::add_seat_for_blocked(detail::crew_of(*pool_));
-  std::string name = name_on(w);
   if (!reported_.insert(name).second) return;
   report_({.name = std::move(name), .worker = index, .compensated = w.compensated});
 }

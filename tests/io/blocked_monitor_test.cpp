@@ -1,13 +1,17 @@
 #include <condition_variable>
 #include <latch>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <weft/coro/timer_queue.hpp>
 #include <weft/io/hybrid.hpp>
+
+#include "support/scale.hpp"
 
 namespace {
 
@@ -74,6 +78,26 @@ TEST(BlockedMonitor, NoticesTasksThatGoOnAfterATimer) {
   one.get();
   other.get();
   EXPECT_EQ(found.wait_for(1)[0].name, "sleeper");
+}
+
+// What they wait for is done as soon as the added worker runs, and they end at once.
+TEST(BlockedMonitor, NamesTasksThatEndWhenOthersRun) {
+  reports found;
+  weft::hybrid_options options = one_worker(found);
+  options.blocked_after = 2ms;
+  weft::hybrid_scheduler hs(options);
+  const int rounds = weft::test::rounds(200);
+  std::vector<std::string> names;
+  for (int i = 0; i < rounds; ++i) {
+    names.push_back("sleeper " + std::to_string(i));
+    std::latch other_ran(1);
+    auto sleeper = hs.spawn_cpu([&] { other_ran.wait(); }, {.name = names.back()});
+    auto other = hs.spawn_cpu([&] { other_ran.count_down(); });
+    sleeper.get();
+    other.get();
+  }
+  for (const weft::blocked_task& t : found.wait_for(1))
+    EXPECT_THAT(names, testing::Contains(t.name));
 }
 
 TEST(BlockedMonitor, ReportsANameOnce) {
