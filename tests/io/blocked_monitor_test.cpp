@@ -11,7 +11,7 @@
 #include <weft/coro/timer_queue.hpp>
 #include <weft/io/hybrid.hpp>
 
-#include "support/scale.hpp"
+#include <support/scale.hpp>
 
 namespace {
 
