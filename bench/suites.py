@@ -233,6 +233,17 @@ def joined(instance):
 
 FLOW = [joined(i) for i in ("function,10^3", "function,10^5", "coroutine,10^3", "coroutine,10^5")]
 
-SUITES = {"core": CORE, "parallel": PARALLEL, "executor": EXECUTOR, "batch": BATCH, "hybrid": HYBRID, "flow": FLOW}
+
+def traced(instance):
+    """A work of the suite `trace`: tasks of that length without a trace, with one that is off, and with one that is on."""
+    return Work(f"tasks_{instance}", f"10,000 tasks of {instance} spawned by a job of the pool, and joined; per task",
+                libs=(), threads=(1, 2), instance=instance, reference="absent", ratio="time / absent",
+                variants=tuple((f"trace_tasks_{way}", "weft", way) for way in ("absent", "off", "on")))
+
+
+TRACE = [traced(i) for i in ("1us", "10us")]
+
+SUITES = {"core": CORE, "parallel": PARALLEL, "executor": EXECUTOR, "batch": BATCH, "hybrid": HYBRID, "flow": FLOW,
+          "trace": TRACE}
 # Without --quick and --repetitions.
-REPETITIONS = {"core": 7, "parallel": 9, "executor": 7, "batch": 5, "hybrid": 7, "flow": 7}
+REPETITIONS = {"core": 7, "parallel": 9, "executor": 7, "batch": 5, "hybrid": 7, "flow": 7, "trace": 9}

@@ -8,6 +8,7 @@
 #include <weft/adapt/policy/health_zones.hpp>
 #include <weft/adapt/simulate.hpp>
 #include <weft/core/blocking.hpp>
+#include <weft/core/context.hpp>
 #include <weft/core/join.hpp>
 #include <weft/core/limiter.hpp>
 #include <weft/core/parallel/find.hpp>
@@ -25,6 +26,7 @@
 #include <weft/coro/async_semaphore.hpp>
 #include <weft/coro/await_future.hpp>
 #include <weft/coro/channel.hpp>
+#include <weft/coro/in_context.hpp>
 #include <weft/coro/schedule_on.hpp>
 #include <weft/coro/spawn.hpp>
 #include <weft/coro/sync_wait.hpp>
@@ -35,6 +37,8 @@
 #include <weft/exec/completion.hpp>
 #include <weft/exec/executor.hpp>
 #include <weft/process/supervisor.hpp>
+#include <weft/telemetry/stall_detector.hpp>
+#include <weft/telemetry/trace.hpp>
 #include <weft/telemetry/trace_writer.hpp>
 #include <weft/version.hpp>
 

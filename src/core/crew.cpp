@@ -67,6 +67,7 @@ crew::crew(pool_options options, pool& owner)
       owner_(owner),
       fenced_(!options_.asymmetric_fences || !asymmetric_fences_work()),
       process_(watch_forks()),
+      observer_(options_.observer),
       sleep_(options_.workers, fenced_) {
   wanted_.store(options_.workers, std::memory_order_relaxed);  // nobody else is there yet
   CPU_ZERO(&allowed_cpus_);
@@ -264,6 +265,7 @@ void crew::throw_stopped(const char* name) const {
 }
 
 void crew::submit(queued_job& job, const char* name) {
+  note_queued(job);
   if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
     w->push(job);
     return;
@@ -345,6 +347,7 @@ void crew::room_made() noexcept {
 }
 
 void crew::continue_with(queued_job& job) noexcept {
+  note_queued(job);
   if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
     w->push(job);
     return;
@@ -360,7 +363,10 @@ void crew::continue_with(queued_job& job) noexcept {
 
 // The queue for work from outside is behind everything a worker has.
 void crew::post_last(queued_job& job) noexcept {
-  if (is_here()) return current_worker()->push_last(job);
+  if (is_here()) {
+    note_queued(job);
+    return current_worker()->push_last(job);
+  }
   continue_with(job);
 }
 
@@ -385,6 +391,8 @@ worker* crew::borrow_worker() noexcept {
   for (unsigned i = 0; i < count; ++i) {
     if (&workers_[i]->bed() != bed) continue;
     workers_[i]->guest_arrives();
+    if (weft::observer* const o = observer()) [[unlikely]]
+      o->guest_arrives(i);
     return workers_[i].get();
   }
   WEFT_ASSERT(false, "a seat was lent that belongs to no worker of this pool");
@@ -393,6 +401,8 @@ worker* crew::borrow_worker() noexcept {
 
 void crew::return_worker(worker& w) noexcept {
   w.guest_leaves();
+  if (weft::observer* const o = observer()) [[unlikely]]
+    o->guest_leaves(w.index());
   sleep_.return_seat(w.bed(), [this] { return !is_deterministic() && has_work(); });
 }
 

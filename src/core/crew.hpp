@@ -14,6 +14,7 @@
 #include <weft/base/cpu_map.hpp>
 #include <weft/core/injector.hpp>
 #include <weft/core/lane.hpp>
+#include <weft/core/observer_slot.hpp>
 #include <weft/core/pool.hpp>
 
 #include "sleep.hpp"
@@ -39,6 +40,7 @@ class crew final : public lane {
   void post(queued_job& job) noexcept override { continue_with(job); }
   void post_last(queued_job& job) noexcept override;
   [[nodiscard]] bool is_here() const noexcept override;
+  bool observe(const std::shared_ptr<weft::observer>& o) override { return observer_.set(o); }
   [[nodiscard]] service_order order() const noexcept override {
     return service_order::newest_first;
   }
@@ -68,6 +70,7 @@ class crew final : public lane {
   [[nodiscard]] class sleep& beds() noexcept { return sleep_; }
   [[nodiscard]] class injector& outside() noexcept { return injector_; }
   [[nodiscard]] const pool_options& options() const noexcept { return options_; }
+  [[nodiscard]] weft::observer* observer() const noexcept { return observer_.get(); }
   [[nodiscard]] bool is_deterministic() const noexcept {
     return options_.deterministic_seed.has_value();
   }
@@ -89,6 +92,10 @@ class crew final : public lane {
   [[nodiscard]] demand idle_demand() const noexcept;
 
  private:
+  void note_queued(const queued_job& job) noexcept {
+    if (weft::observer* const o = observer()) [[unlikely]]
+      o->job_queued(&job);
+  }
   void start_workers(unsigned count);
   void start_worker(unsigned wanted);
   ~crew() = default;
@@ -107,6 +114,7 @@ class crew final : public lane {
 
   const base::cpu_map& cpus_ = base::cpu_map::of_this_machine();
 
+  observer_slot observer_;
   class sleep sleep_;
   class injector injector_;
   std::vector<std::unique_ptr<worker>> workers_;  // reserved to max_workers: never moves

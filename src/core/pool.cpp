@@ -1,6 +1,7 @@
 #include <weft/core/pool.hpp>
 
 #include "crew.hpp"
+#include "job_in_context.hpp"
 
 namespace weft {
 
@@ -18,6 +19,7 @@ unsigned pool::max_workers() const noexcept { return crew_->max_workers(); }
 void pool::shutdown(shutdown_mode mode) { crew_->shutdown(mode); }
 pool_stats pool::stats() const { return crew_->stats(); }
 std::string pool::dump() const { return crew_->dump(); }
+bool pool::observe(const std::shared_ptr<weft::observer>& o) { return crew_->observe(o); }
 std::stop_token pool::stop_token() const noexcept { return crew_->stop_token(); }
 
 pool& pool::global() {
@@ -47,7 +49,16 @@ crew* current_crew() noexcept {
   return w != nullptr ? &w->home() : nullptr;
 }
 
-void submit_job(crew& c, queued_job& job, const char* name) { c.submit(job, name); }
+void submit_job(crew& c, queued_job& job, const char* name) {
+  if (running::on_this_thread().now() == running::work::none) [[likely]]
+    return c.submit(job, name);
+  context here = context::current();
+  if (!here) return c.submit(job, name);
+  auto wrapped = std::make_unique<job_in_context>(job, std::move(here));
+  c.submit(*wrapped, name);
+  static_cast<void>(wrapped.release());  // it deletes itself when it has run
+}
+void submit_task(crew& c, queued_job& job, const char* name) { c.submit(job, name); }
 void continue_with(crew& c, queued_job& job) noexcept { c.continue_with(job); }
 void require_open(crew& c, const char* name) { c.require_open(name); }
 bool is_abandoned(const crew& c) noexcept { return c.is_abandoned(); }

@@ -1,18 +1,33 @@
 #include <weft/core/trace_id.hpp>
 
+#include <pthread.h>
+
 #include <random>
 
 namespace weft {
 namespace {
 
-// Ids must differ between threads and processes, not be secret: one seed of the system per thread.
+constinit thread_local std::uint64_t state = 0;
+constinit thread_local bool is_seeded = false;
+
+void seed() {
+  // The child of a fork has one thread, a copy of the one that forked.
+  static const int watched = ::pthread_atfork(nullptr, nullptr, [] { is_seeded = false; });
+  static_cast<void>(watched);
+  std::random_device system;
+  state = (std::uint64_t{system()} << 32U) | system();
+  is_seeded = true;
+}
+
+// Splitmix64 from a seed of the system, one for each thread and each process: ids must differ, not
+// be secret.
 std::uint64_t random_bits() {
-  thread_local std::mt19937_64 generator = [] {
-    std::random_device system;
-    std::seed_seq seed{system(), system(), system(), system()};
-    return std::mt19937_64(seed);
-  }();
-  return generator();
+  if (!is_seeded) seed();
+  state += 0x9e3779b97f4a7c15U;
+  std::uint64_t bits = state;
+  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+  return bits ^ (bits >> 31U);
 }
 
 void append_hex(std::string& to, std::uint64_t bits) {

@@ -152,9 +152,8 @@ job_ref worker::steal_from(worker& victim) noexcept {
   const steal_result loot = victim.queue().steal_batch(deque_owner(queue_));
   if (loot.status != steal_status::stolen) return {};
   bump(stolen_, loot.count);
-  if (weft::observer* o = crew_.options().observer) [[unlikely]] {
-    o->job_stolen(index_, victim.index_);
-  }
+  if (weft::observer* const o = crew_.observer()) [[unlikely]]
+    o->job_stolen(index_, victim.index_, loot.job.get());
   offer_work();
   return loot.job;
 }
@@ -169,26 +168,18 @@ void worker::execute(job_ref ref) noexcept {
   bump(executed_);
   activity_.store(worker_activity::running, std::memory_order_relaxed);
   // Apart, so that without an observer the job is called last, with nothing kept for afterwards.
-  if (crew_.options().observer != nullptr) [[unlikely]]
-    return execute_observed(ref);
-  call(ref);
-}
-
-void worker::execute_observed(job_ref ref) noexcept {
-  weft::observer& o = *crew_.options().observer;
-  o.job_begins(index_);
-  call(ref);
-  o.job_ends(index_);
+  if (weft::observer* const o = crew_.observer()) [[unlikely]]
+    return call_observed(*o, index_, *ref.get(), fate_of(ref));
+  job& j = *ref.get();
+  j.call(j, fate_of(ref));
 }
 
 // Joins always run: a frame waits for their result. Queued jobs can be told that they were dropped.
-void worker::call(job_ref ref) noexcept {
-  job& j = *ref.get();
-  if (ref.is_batchable() && crew_.is_cancelling()) [[unlikely]] {
-    bump(dropped_);
-    return j.call(j, job_fate::drop);
-  }
-  j.call(j, job_fate::run);
+job_fate worker::fate_of(job_ref ref) noexcept {
+  if (!ref.is_batchable() || !crew_.is_cancelling()) [[likely]]
+    return job_fate::run;
+  bump(dropped_);
+  return job_fate::drop;
 }
 
 void worker::execute_nested(job_ref job) noexcept {
@@ -263,7 +254,10 @@ void worker::give_away() noexcept {
   // The deterministic pool has no thieves. Now and then it plays one: some job runs to its end
   // here, as if it had been stolen and finished before the fork returned.
   if (crew_.is_deterministic() && !at_nesting_limit() && random() % 2 == 0) {
-    if (const job_ref job = draw_job()) execute_nested(job);
+    if (const job_ref job = draw_job()) {
+      const running_for_nobody meanwhile;
+      execute_nested(job);
+    }
   }
 }
 
@@ -275,6 +269,7 @@ void worker::run_inline(queued_job& job) noexcept {
 // -- waiting --------------------------------------------------------------------------------------
 
 void worker::wait_until(latch& done) noexcept {
+  const running_for_nobody meanwhile;
   for (unsigned round = 0; !done.is_set();) {
     if (may_help()) {
       if (const job_ref job = find_job()) {
@@ -315,6 +310,7 @@ void worker::wait_without_helping(latch& done) noexcept {
 }
 
 bool worker::wait_until(latch& done, std::chrono::steady_clock::time_point deadline) noexcept {
+  const running_for_nobody meanwhile;
   while (!done.is_set()) {
     if (may_help()) {
       if (const job_ref job = find_job()) {
@@ -330,6 +326,7 @@ bool worker::wait_until(latch& done, std::chrono::steady_clock::time_point deadl
 }
 
 void worker::run_until(const latch& done) noexcept {
+  const running_for_nobody meanwhile;
   while (!done.is_set()) {
     const job_ref job = find_job();
     if (!job) return;
@@ -338,6 +335,7 @@ void worker::run_until(const latch& done) noexcept {
 }
 
 void worker::run_all() noexcept {
+  const running_for_nobody meanwhile;
   while (const job_ref job = find_job()) execute(job);
 }
 
@@ -346,6 +344,8 @@ void worker::begin_search() noexcept {
   searching_ = true;
   activity_.store(worker_activity::searching, std::memory_order_relaxed);
   crew_.beds().start_searching();
+  if (weft::observer* const o = crew_.observer()) [[unlikely]]
+    o->worker_searches(index_);
 }
 
 void worker::end_search() noexcept {
@@ -416,14 +416,14 @@ void worker::sleep_at(latch& done) noexcept {
 void worker::note_falling_asleep(worker_activity as) noexcept {
   bump(parks_);
   activity_.store(as, std::memory_order_relaxed);
-  if (weft::observer* o = crew_.options().observer) [[unlikely]]
+  if (weft::observer* const o = crew_.observer()) [[unlikely]]
     o->worker_sleeps(index_);
 }
 
 void worker::note_waking() noexcept {
   bump(wakes_);
   activity_.store(worker_activity::searching, std::memory_order_relaxed);
-  if (weft::observer* o = crew_.options().observer) [[unlikely]]
+  if (weft::observer* const o = crew_.observer()) [[unlikely]]
     o->worker_wakes(index_);
 }
 

@@ -7,6 +7,7 @@
 
 #include <weft/base/atomic.hpp>
 #include <weft/core/fork_context.hpp>
+#include <weft/core/running.hpp>
 #include <weft/core/stats.hpp>
 
 #include "sleep.hpp"
@@ -103,8 +104,7 @@ class worker final : public fork_context, private waiter {
   std::uint64_t random() noexcept;
 
   void execute(job_ref ref) noexcept;
-  [[gnu::cold]] void execute_observed(job_ref ref) noexcept;
-  void call(job_ref ref) noexcept;
+  [[nodiscard]] job_fate fate_of(job_ref ref) noexcept;
   void execute_nested(job_ref job) noexcept;
   void offer_work() noexcept;
   [[gnu::cold]] void give_away() noexcept;

@@ -1,8 +1,19 @@
 #include <weft/coro/promise.hpp>
 
-namespace weft::coro {
+#include <weft/core/observer.hpp>
 
-constinit thread_local running running::here;
+namespace weft::coro {
+namespace {
+
+const detail::context_node* context_of(const void* first) noexcept {
+  // The chain runs on this thread, or the caller would not have it.
+  return const_cast<promise_base*>(static_cast<const promise_base*>(first))->owner().on_behalf_of();
+}
+
+// The core is below coroutines.
+[[maybe_unused]] const bool core_knows = (detail::context_of_chain = &context_of, true);
+
+}  // namespace
 
 // A lane that is cancelled drops what is queued. Frames cannot be dropped: what they hold must be
 // released, and others wait for them. So the chain is told to stop, and ends by itself.
@@ -11,12 +22,30 @@ void promise_base::called(detail::job& self, detail::job_fate fate) noexcept {
   if (fate == detail::job_fate::drop) stop_chain(me.first());
   // A lane that has ended runs the job in the middle of its own suspension. By recursion a loop of
   // yields would overflow the stack.
-  running& here = running::on_this_thread();
-  if (here.chain.load(std::memory_order_relaxed) == &me.first()) {
+  auto& here = detail::running::on_this_thread();
+  if (here.runs_chain(&me.first())) {
     here.next = &me;
   } else {
     me.run();
   }
+}
+
+// As run(), and says so. The observer is kept: it may be taken away meanwhile, and hears of the end
+// all the same.
+void promise_base::run_observed() noexcept {
+  auto& here = detail::running::on_this_thread();
+  observer& told = *here.observer;
+  const unsigned worker = here.worker;
+  const auto outer = here.now();
+  detail::queued_job* const outer_next = std::exchange(here.next, nullptr);
+  for (promise_base* p = this; p != nullptr; p = next_of(here)) {
+    here.begin_chain(&p->first());
+    told.task_begins(worker, context::of(p->owner().on_behalf_of()));
+    p->handle().resume();
+    told.task_ends(worker);
+  }
+  here.go_back(outer);
+  here.next = outer_next;
 }
 
 }  // namespace weft::coro

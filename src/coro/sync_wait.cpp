@@ -33,7 +33,11 @@ class waited_chain : public chain_owner {
 
   [[nodiscard]] std::stop_token stop_token() noexcept override { return stop_.get_token(); }
   [[nodiscard]] std::string_view name() const noexcept override { return "sync_wait"; }
+  [[nodiscard]] const detail::context_node* on_behalf_of() const noexcept override {
+    return context_.node();
+  }
 
+  const weft::context context_ = weft::context::current();
   std::stop_source stop_;
   std::optional<std::stop_callback<stop>> stopper_;  // its destructor waits for a stop under way
 };
@@ -77,7 +81,7 @@ void run_and_wait(pool& p, promise_base& first, const std::stop_token& token) {
   }
   chain_of_a_pool chain;
   first.start_chain(chain, lane_of(p));
-  detail::submit_job(c, first, "sync_wait");
+  detail::submit_task(c, first, "sync_wait");
   chain.listen(token, first);
   detail::wait_for_lending(chain.done, c);
 }

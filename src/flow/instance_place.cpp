@@ -1,6 +1,5 @@
 #include <weft/flow/instance_place.hpp>
 
-#include <string>
 #include <utility>
 
 #include <weft/core/crew_access.hpp>
@@ -23,11 +22,11 @@ instance_place::ready_task instance_place::prepare(task<void> t, io::placement w
                                                    future<void>& handle) const {
   detail::future_state<void>* job = nullptr;
   if (scheduler_ != nullptr) {
-    job = new io::hybrid_job<void>(scheduler_of(*scheduler_), where, kind, std::move(t),
-                                   std::string(name));
+    job = new io::hybrid_job<void>(scheduler_of(*scheduler_), where, kind, std::move(t), name,
+                                   context_);
   } else {
-    job = new coro::chain_future<void>(detail::crew_of(*pool_), *where.lane, std::move(t),
-                                       std::string(name));
+    job = new coro::chain_future<void>(detail::crew_of(*pool_), *where.lane, std::move(t), name,
+                                       context_);
   }
   handle = adopt_state<void>(job);
   return {.job = job, .where = where};
@@ -36,7 +35,7 @@ instance_place::ready_task instance_place::prepare(task<void> t, io::placement w
 void instance_place::submit(const ready_task& ready) const {
   if (scheduler_ == nullptr) {
     try {
-      detail::submit_job(detail::crew_of(*pool_), *ready.job, "adding an instance");
+      detail::submit_task(detail::crew_of(*pool_), *ready.job, "adding an instance");
     } catch (...) {
       ready.job->release();  // the queue's
       throw;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <weft/core/crew_access.hpp>
+#include <weft/coro/promise.hpp>
 #include <weft/io/hybrid.hpp>
 
 #include "io/task_registry.hpp"
@@ -62,7 +63,7 @@ void blocked_monitor::worker_starts(unsigned index) {
   if (started_.size() <= index) started_.resize(index + 1);
   worker_thread& w = started_[index];
   if (::pthread_getcpuclockid(::pthread_self(), &w.cpu_clock) == 0) {
-    w.running = &coro::running::here;
+    w.running = &detail::running::here;
     w.id = ::gettid();
   }
 }
@@ -180,7 +181,8 @@ void blocked_monitor::found(unsigned index, watched& w) {
 
 // The chain is not followed, for it may end at any moment; tasks know their own.
 std::string blocked_monitor::name_on(const watched& w) const {
-  const coro::promise_base* const chain = w.thread.running->chain.load(std::memory_order_relaxed);
+  const auto* const chain =
+      static_cast<const coro::promise_base*>(detail::running::chain_of(w.thread.running->now()));
   std::string name;
   tasks_.visit([&](tracked_task& t) {
     if (name.empty() && t.owns_chain(chain)) name = t.task_name();

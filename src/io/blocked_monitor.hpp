@@ -15,7 +15,7 @@
 
 #include <weft/base/atomic.hpp>
 #include <weft/core/pool.hpp>
-#include <weft/coro/promise.hpp>
+#include <weft/core/running.hpp>
 #include <weft/io/cpu_class.hpp>
 
 namespace weft {
@@ -54,7 +54,7 @@ class blocked_monitor {
   struct worker_thread {
     pid_t id = 0;
     clockid_t cpu_clock{};
-    const coro::running* running = nullptr;  // null: not started, or without a clock
+    const detail::running* running = nullptr;  // null: not started, or without a clock
   };
   // What is known of one worker.
   struct watched {

@@ -16,6 +16,7 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/core/job_memory.hpp>
+#include <weft/core/observer_slot.hpp>
 
 namespace weft::io {
 namespace {
@@ -79,6 +80,7 @@ class blocking_lane::crew {
   void shutdown(shutdown_mode mode);
   [[nodiscard]] blocking_lane_stats stats() const;
   [[nodiscard]] bool is_abandoned() const noexcept { return ::getpid() != process_; }
+  bool observe(const std::shared_ptr<observer>& o) { return observer_.set(o); }
 
  private:
   // What a thread sits on, made in advance: starting and handing over cannot fail for memory.
@@ -92,13 +94,17 @@ class blocking_lane::crew {
   static void* thread_main(void* argument) noexcept;
   void prepare_thread(unsigned index) const noexcept;
   void serve(seat& here);
+  void note_queued(const queued_job& job) noexcept {
+    if (observer* const o = observer_.get()) [[unlikely]]
+      o->job_queued(&job);
+  }
   [[nodiscard]] bool leave(seat& here);
 
   // All with mutex_ held; run() gives it back meanwhile.
   [[nodiscard]] bool hand_over(queued_job& job) noexcept;
   [[nodiscard]] bool start_thread(queued_job& job) noexcept;
   void start_threads_for_waiting() noexcept;
-  void run(queued_job& job, std::unique_lock<std::mutex>& lock) noexcept;
+  void run(queued_job& job, unsigned index, std::unique_lock<std::mutex>& lock) noexcept;
   void stand_in(queued_job& job, std::unique_lock<std::mutex>& lock) noexcept;
   void let_wait(queued_job& job) noexcept;
   [[nodiscard]] queued_job* take_waiting() noexcept;
@@ -109,6 +115,7 @@ class blocking_lane::crew {
   const pid_t process_ = ::getpid();
   cpu_set_t allowed_cpus_{};
   std::mutex ending_;  // held by the shutdown() that waits
+  detail::observer_slot observer_;
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
@@ -148,6 +155,7 @@ blocking_lane::crew::crew(blocking_lane_options options)
 
 bool blocking_lane::crew::try_post(queued_job& job) noexcept {
   if (is_abandoned()) return false;
+  note_queued(job);
   const std::lock_guard lock(mutex_);
   if (!closing_) {
     if (hand_over(job)) return true;
@@ -162,6 +170,7 @@ bool blocking_lane::crew::try_post(queued_job& job) noexcept {
 
 void blocking_lane::crew::post(queued_job& job) noexcept {
   if (is_abandoned()) return job.call(job, job_fate::drop);
+  note_queued(job);
   std::unique_lock lock(mutex_);
   if (cancelling_) {
     lock.unlock();
@@ -221,11 +230,16 @@ void blocking_lane::crew::start_threads_for_waiting() noexcept {
   }
 }
 
-void blocking_lane::crew::run(queued_job& job, std::unique_lock<std::mutex>& lock) noexcept {
+void blocking_lane::crew::run(queued_job& job, unsigned index,
+                              std::unique_lock<std::mutex>& lock) noexcept {
   start_threads_for_waiting();
   lock.unlock();
   const void* const before = std::exchange(running_for, this);
-  job.call(job, job_fate::run);
+  if (observer* const o = observer_.get()) [[unlikely]] {
+    detail::call_observed(*o, index, job, job_fate::run);
+  } else {
+    job.call(job, job_fate::run);
+  }
   running_for = before;
   lock.lock();
   --running_;
@@ -237,7 +251,7 @@ void blocking_lane::crew::stand_in(queued_job& job, std::unique_lock<std::mutex>
   ++running_;
   for (queued_job* next = &job; next != nullptr; next = take_waiting()) {
     ++run_by_callers_;
-    run(*next, lock);
+    run(*next, options_.max_threads, lock);  // no thread of the lane has that number
     start_threads_for_waiting();
     if (threads_ > 0) break;
   }
@@ -311,7 +325,7 @@ void blocking_lane::crew::serve(seat& here) {
   std::unique_lock lock(mutex_);
   for (queued_job* job = std::exchange(here.job, nullptr); job != nullptr;
        job = next_job(here, lock)) {
-    run(*job, lock);
+    run(*job, here.index, lock);
   }
 }
 
@@ -358,6 +372,7 @@ blocking_lane::~blocking_lane() {
 bool blocking_lane::try_post(detail::queued_job& job) noexcept { return crew_->try_post(job); }
 
 void blocking_lane::post(detail::queued_job& job) noexcept { crew_->post(job); }
+bool blocking_lane::observe(const std::shared_ptr<observer>& o) { return crew_->observe(o); }
 
 bool blocking_lane::is_here() const noexcept {
   return running_for == crew_ && !crew_->is_abandoned();

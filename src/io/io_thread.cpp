@@ -8,6 +8,9 @@
 #include <thread>
 #include <utility>
 
+#include <weft/core/observer_slot.hpp>
+#include <weft/core/running.hpp>
+
 #include "io/asio_thread.hpp"
 #include "io/quiet_thread.hpp"
 #include "io/reactor.hpp"
@@ -37,8 +40,10 @@ struct io_thread::loop {
   void set_here(io_thread* here) noexcept;
   // The thread is awake and will look again: nobody has to wake it. True at the end.
   [[nodiscard]] bool take_jobs() noexcept;
+  void let_observe() noexcept;
   void take_timers() noexcept;
   void run_jobs() noexcept;
+  void call(detail::queued_job& job) const noexcept;
   void run_completions() noexcept;
   // Until when the thread may wait for completions. From now on it has to be woken for jobs.
   [[nodiscard]] reactor::time_point may_wait_until() noexcept;
@@ -58,6 +63,8 @@ struct io_thread::loop {
   bool ended = false;
   bool asio_is_used = false;
   std::unique_ptr<asio_thread> beside;  // for Asio, where the engine does not serve it
+
+  detail::observer_slot observer;
 
   // The thread's own: what it will run next. It posts here itself, without the lock.
   detail::job_list taken;
@@ -116,7 +123,11 @@ boost::asio::io_context& io_thread::context() {
 
 bool io_thread::is_here() const noexcept { return lane_of_this_thread() == this; }
 
+bool io_thread::observe(const std::shared_ptr<observer>& o) { return loop_->observer.set(o); }
+
 void io_thread::post(detail::queued_job& job) noexcept {
+  if (observer* const o = loop_->observer.get()) [[unlikely]]
+    o->job_queued(&job);
   if (is_here()) return loop_->taken.push_back(job);
   std::unique_lock lock(loop_->mutex);
   if (loop_->ended) {
@@ -152,10 +163,12 @@ void io_thread::loop::run() noexcept {
 void io_thread::loop::set_here(io_thread* here) noexcept {
   lane_of_this_thread() = here;
   timer_queue::set_here(here);
+  detail::running::on_this_thread().observer = nullptr;
 }
 
 bool io_thread::loop::turn() noexcept {
   if (take_jobs()) return false;
+  let_observe();
   take_timers();
   run_jobs();
   run_completions();
@@ -184,15 +197,28 @@ void io_thread::loop::take_timers() noexcept {
   }
 }
 
+// Once for a turn: tasks go on from jobs, timers and completions.
+void io_thread::loop::let_observe() noexcept {
+  auto& here = detail::running::on_this_thread();
+  here.observer = observer.get();
+  here.worker = index;
+}
+
 void io_thread::loop::run_jobs() noexcept {
   if (taken.empty()) return;
   const auto end = clock::now() + reactor::turn;
   for (int left = jobs_per_turn; left > 0; --left) {
     detail::queued_job* const job = taken.pop_front();
     if (job == nullptr) return;
-    job->call(*job, detail::job_fate::run);
+    call(*job);
     if (clock::now() >= end) return;
   }
+}
+
+void io_thread::loop::call(detail::queued_job& job) const noexcept {
+  if (weft::observer* const o = detail::running::on_this_thread().observer) [[unlikely]]
+    return detail::call_observed(*o, index, job, detail::job_fate::run);
+  job.call(job, detail::job_fate::run);
 }
 
 void io_thread::loop::run_completions() noexcept { engine->run_turn(may_wait_until()); }

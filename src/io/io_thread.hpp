@@ -29,6 +29,7 @@ class io_thread final : public lane, public coro::timer_queue {
 
   void post(detail::queued_job& job) noexcept override;
   [[nodiscard]] bool is_here() const noexcept override;
+  bool observe(const std::shared_ptr<observer>& o) override;
 
   // Jobs, timers and completions have their turn. False when it has ended and all is done.
   [[nodiscard]] bool turn() noexcept;

@@ -191,7 +191,7 @@ void scheduler::submit(detail::queued_job& job, placement where) {
   switch (where.kind) {
     case lane_kind::cpu:
       if (monitor_ != nullptr) monitor_->work_comes();
-      return detail::submit_job(detail::crew_of(*cpu_), job, "hybrid_scheduler::spawn");
+      return detail::submit_task(detail::crew_of(*cpu_), job, "hybrid_scheduler::spawn");
     case lane_kind::io:
       return where.lane->post(job);
     case lane_kind::blocking:
@@ -266,6 +266,15 @@ hybrid_stats scheduler::stats() const {
           .live = live};
 }
 
+std::vector<named_lane> scheduler::lanes() {
+  std::vector<named_lane> all{{.name = "cpu", .task_type = "cpu_bound", .lane = cpu_lane_}};
+  for (std::size_t i = 0; i < io_.size(); ++i) {
+    all.push_back({.name = "io " + std::to_string(i), .task_type = "io_bound", .lane = *io_[i]});
+  }
+  all.push_back({.name = "blocking", .task_type = "blocking", .lane = blocking_});
+  return all;
+}
+
 std::string scheduler::dump() const {
   std::string text;
   tasks_.visit([&](tracked_task& t) {
@@ -332,5 +341,6 @@ std::string hybrid_scheduler::explain(std::string_view name) const {
 }
 io_engine hybrid_scheduler::engine() const noexcept { return scheduler_->engine(); }
 pool& hybrid_scheduler::cpu_pool() noexcept { return scheduler_->cpu(); }
+std::vector<named_lane> hybrid_scheduler::lanes() { return scheduler_->lanes(); }
 
 }  // namespace weft

@@ -38,6 +38,7 @@ class scheduler {
   [[nodiscard]] lane& cpu_lane() noexcept { return cpu_lane_; }
   [[nodiscard]] io_thread& io() noexcept;       // this one, or the next in turn
   [[nodiscard]] io_thread& next_io() noexcept;  // the next in turn
+  [[nodiscard]] std::vector<named_lane> lanes();
   [[nodiscard]] io_engine engine() const noexcept { return engine_; }
   [[nodiscard]] lane& blocking() noexcept { return blocking_; }
   [[nodiscard]] bool try_post_blocking(detail::queued_job& job) noexcept {

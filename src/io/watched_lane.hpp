@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include <weft/core/lane.hpp>
 
 #include "io/blocked_monitor.hpp"
@@ -17,6 +19,7 @@ class watched_lane final : public lane {
   void post_last(detail::queued_job& job) noexcept override { told().post_last(job); }
   [[nodiscard]] bool is_here() const noexcept override { return pool_.is_here(); }
   [[nodiscard]] service_order order() const noexcept override { return pool_.order(); }
+  bool observe(const std::shared_ptr<observer>& o) override { return pool_.observe(o); }
 
  private:
   // Before: afterwards the work may have ended, and this with it.

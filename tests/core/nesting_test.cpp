@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 // The deepest nesting that any job has seen on its own worker.
 class depth_gauge : public observer {
  public:
-  void job_begins(unsigned worker) noexcept override {
+  void job_begins(unsigned worker, const void* /*job*/) noexcept override {
     const std::size_t now = watched->stats().per_worker[worker].nesting;
     std::size_t seen = deepest;
     while (seen < now && !deepest.compare_exchange_weak(seen, now)) {

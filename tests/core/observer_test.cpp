@@ -15,19 +15,20 @@ namespace {
 
 class recorder : public observer {
  public:
-  void job_begins(unsigned worker) noexcept override {
+  void job_queued(const void*) noexcept override { ++queued; }
+  void job_begins(unsigned worker, const void*) noexcept override {
     EXPECT_LT(worker, 2U);
     ++begun;
   }
   void job_ends(unsigned) noexcept override { ++ended; }
-  void job_stolen(unsigned thief, unsigned victim) noexcept override {
+  void job_stolen(unsigned thief, unsigned victim, const void*) noexcept override {
     EXPECT_NE(thief, victim);
     ++stolen;
   }
   void worker_sleeps(unsigned) noexcept override { ++slept; }
   void worker_wakes(unsigned) noexcept override { ++woke; }
 
-  std::atomic<int> begun{0}, ended{0}, stolen{0}, slept{0}, woke{0};
+  std::atomic<int> queued{0}, begun{0}, ended{0}, stolen{0}, slept{0}, woke{0};
 };
 
 TEST(Observer, SeesEveryJobBeginAndEnd) {
@@ -35,6 +36,7 @@ TEST(Observer, SeesEveryJobBeginAndEnd) {
   pool p({.workers = 2, .observer = &seen});
   for (int i = 0; i < 100; ++i) p.spawn([] {});
   p.shutdown();
+  EXPECT_EQ(seen.queued, 100);
   EXPECT_EQ(seen.begun, 100);
   EXPECT_EQ(seen.ended, 100);
 }

@@ -9,10 +9,17 @@
 #include <string_view>
 
 #include <core/bell.cpp>
+#include <core/running.cpp>
 #include <coro/promise.cpp>
 
 #include <weft/core/errors.hpp>
 #include <weft/core/lane.hpp>
+
+// No task of the models has a context.
+namespace weft::detail {
+inline void retain(const context_node&) noexcept {}
+inline void release(const context_node&) noexcept {}
+}  // namespace weft::detail
 
 namespace weft::model {
 

@@ -26,7 +26,10 @@ class worker;
 
 // Queues a job: on the current worker's deque if it is one of the crew's, else through the
 // injector. `name` is the call to blame in messages. On an exception the job was not queued.
+// The job runs in the context of the caller.
 void submit_job(crew& c, queued_job& job, const char* name);
+// As above for a job that has a context of its own.
+void submit_task(crew& c, queued_job& job, const char* name);
 // As above for a job that belongs to work already accepted: is taken also while the pool ends.
 void continue_with(crew& c, queued_job& job) noexcept;
 // True when the current worker may nest no deeper: run the job instead of queueing it.

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include <weft/base/atomic.hpp>
+#include <weft/core/context.hpp>
 #include <weft/core/crew_access.hpp>
 #include <weft/core/errors.hpp>
 #include <weft/core/job_types.hpp>
@@ -285,6 +286,7 @@ class continuation final : public future_state<T>, public waiter, public job_mem
   continuation(future_state<Before>& before, G&& f)
       : future_state<T>(before.home(), future_state_base::phase::blocked),
         home_(before.home()),
+        context_(context::current()),
         before_(&before),
         f_(std::in_place, std::forward<G>(f)) {
     if constexpr (then_result<F, Before>::wants_token) this->stop_ = std::stop_source();
@@ -316,6 +318,7 @@ class continuation final : public future_state<T>, public waiter, public job_mem
     if (input != nullptr) input->release();
   }
   void produce() noexcept override {
+    const work_scope scope(context_);
     if (before_->result().failed()) {
       this->result_.fail(before_->result().error());
     } else {
@@ -336,6 +339,7 @@ class continuation final : public future_state<T>, public waiter, public job_mem
   }
 
   const crew_reference home_;  // its pool may go before the input is there
+  const context context_;      // of whoever called then()
   std::mutex input_mutex_;
   future_state<Before>* before_;  // guarded by input_mutex_ against retain_input()
   std::optional<F> f_;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include <weft/core/job.hpp>
+#include <weft/core/observer.hpp>
 
 namespace weft {
 
@@ -29,6 +31,12 @@ class lane {
   [[nodiscard]] virtual bool is_here() const noexcept = 0;
   // In which order one thread runs what it posts.
   [[nodiscard]] virtual service_order order() const noexcept { return service_order::oldest_first; }
+  // From now on the observer is told what the threads of the lane do; null: nobody is. False when
+  // another one is there already, or the lane cannot be observed.
+  virtual bool observe(const std::shared_ptr<observer>& o) {
+    static_cast<void>(o);
+    return false;
+  }
 
  protected:
   ~lane() = default;

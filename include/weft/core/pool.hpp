@@ -57,7 +57,7 @@ struct pool_options {
   unsigned yield_limit = 128;
   // How many jobs a waiting worker may begin on top of each other. Bounds stack use while waiting.
   unsigned nesting_limit = 64;
-  // Is told what workers do. Must outlive the pool.
+  // Is told what workers do. Must outlive the pool. Another one may come later, see observe().
   weft::observer* observer = nullptr;
   // A pool without threads that runs everything in the thread that waits, in an order drawn from
   // this seed. For tests: the same seed gives the same order.
@@ -113,6 +113,10 @@ class pool {
   [[nodiscard]] pool_stats stats() const;
   // What each worker is doing, one line each, for a program that seems stuck.
   [[nodiscard]] std::string dump() const;
+
+  // The observer is told what workers do from now on, and lives as long as the pool; null: nobody
+  // is told. False when there is another one already.
+  bool observe(const std::shared_ptr<weft::observer>& o);
 
   // Requested by shutdown(cancel).
   [[nodiscard]] std::stop_token stop_token() const noexcept;

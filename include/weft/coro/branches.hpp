@@ -56,6 +56,9 @@ class branches : public chain_owner, public wait {
  private:
   void give_up(detail::job_list& released) noexcept override;
   [[nodiscard]] std::string_view name() const noexcept override { return parent().owner().name(); }
+  [[nodiscard]] const detail::context_node* on_behalf_of() const noexcept override {
+    return parent().owner().on_behalf_of();
+  }
 
   chain_starts starts_;
   bool called_off_ = false;  // written before the first branch begins

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include <weft/core/context.hpp>
 #include <weft/core/job.hpp>
 #include <weft/core/job_memory.hpp>
 #include <weft/core/lane.hpp>
+#include <weft/core/running.hpp>
 #include <weft/coro/wait_state.hpp>
 
 namespace weft::coro {
@@ -28,6 +29,10 @@ class chain_owner {
   // Is requested when the chain is asked to stop.
   [[nodiscard]] virtual std::stop_token stop_token() noexcept = 0;
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  // On whose behalf it runs; null for none. Stays as long as this.
+  [[nodiscard]] virtual const detail::context_node* on_behalf_of() const noexcept {
+    return nullptr;
+  }
 
  protected:
   ~chain_owner() = default;
@@ -96,6 +101,10 @@ class promise_base : public detail::queued_job {
   static constexpr std::uintptr_t owner_bit = 1;
 
   static void called(detail::job& self, detail::job_fate fate) noexcept;
+  [[gnu::cold]] void run_observed() noexcept;
+  static promise_base* next_of(detail::running& here) noexcept {
+    return static_cast<promise_base*>(std::exchange(here.next, nullptr));
+  }
 
   [[nodiscard]] bool is_first() const noexcept { return (after_ & owner_bit) != 0; }
 
@@ -107,33 +116,13 @@ class promise_base : public detail::queued_job {
   };
 };
 
-// What this thread is about to resume, and on whose behalf it runs.
-struct running {
-  // Written by this thread alone. Read by a monitor, too, which does not follow it: relaxed. The
-  // models have nothing to check here, and no initialiser for a constant.
-  std::atomic<promise_base*> chain{nullptr};
-  promise_base* next = nullptr;
-
-  static constinit thread_local running here __attribute__((tls_model("initial-exec")));
-
-  static running& on_this_thread() noexcept {
-    running* mine = &here;
-#if defined(__SANITIZE_ADDRESS__)
-    // g++ 12 looks at the flags of the addition that makes this address to see whether it is null,
-    // and the linker replaces it by one that sets none: a false alarm of -fsanitize=null.
-    asm("" : "+r"(mine));
-#endif
-    return *mine;
-  }
-};
-
 // `from`, which runs on this thread and is about to suspend for good or has done so, gives way to
 // `to`. After this line both frames may be gone.
 inline void go_on(promise_base& from, promise_base& to) noexcept {
-  running& here = running::on_this_thread();
+  auto& here = detail::running::on_this_thread();
   // Else somebody has resumed `from` by its handle, outside any loop or in the middle of another
   // chain, which must not have to wait for it.
-  if (here.chain.load(std::memory_order_relaxed) == &from.first()) [[likely]] {
+  if (here.runs_chain(&from.first())) [[likely]] {
     here.next = &to;
   } else {
     to.run();
@@ -141,14 +130,16 @@ inline void go_on(promise_base& from, promise_base& to) noexcept {
 }
 
 inline void promise_base::run() noexcept {
-  running& here = running::on_this_thread();
-  promise_base* const outer_chain = here.chain.load(std::memory_order_relaxed);
-  promise_base* const outer_next = std::exchange(here.next, nullptr);
-  for (promise_base* p = this; p != nullptr; p = std::exchange(here.next, nullptr)) {
-    here.chain.store(&p->first(), std::memory_order_relaxed);
+  auto& here = detail::running::on_this_thread();
+  if (here.observer != nullptr) [[unlikely]]
+    return run_observed();
+  const auto outer = here.now();
+  detail::queued_job* const outer_next = std::exchange(here.next, nullptr);
+  for (promise_base* p = this; p != nullptr; p = next_of(here)) {
+    here.begin_chain(&p->first());
     p->handle().resume();
   }
-  here.chain.store(outer_chain, std::memory_order_relaxed);
+  here.go_back(outer);
   here.next = outer_next;
 }
 

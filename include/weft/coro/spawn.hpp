@@ -4,7 +4,7 @@
 #include <exception>
 #include <mutex>
 #include <stop_token>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include <weft/core/future.hpp>
@@ -25,7 +25,8 @@ enum class starts_in : std::uint8_t {
 template <class T>
 class chain_future : public detail::future_state<T>, public chain_owner, public detail::job_memory {
  public:
-  chain_future(detail::crew& c, lane& home, task<T> t, std::string name,
+  // Under a name, the task is a part of `within`; without one it is as good as that.
+  chain_future(detail::crew& c, lane& home, task<T> t, std::string_view name, const context& within,
                starts_in where = starts_in::its_lane)
       : detail::future_state<T>(c, where == starts_in::a_waiter
                                        ? detail::future_state_base::phase::ready
@@ -33,7 +34,8 @@ class chain_future : public detail::future_state<T>, public chain_owner, public 
         pool_(c),
         home_(home),
         task_(std::move(t)),
-        name_(std::move(name)) {
+        is_named_(!name.empty()),
+        context_(is_named_ ? within.part(name) : within) {
     this->call = &called;
   }
 
@@ -43,7 +45,9 @@ class chain_future : public detail::future_state<T>, public chain_owner, public 
   // The outcome is there, or there will be none because it never began; nobody knows yet.
   virtual void leaving() noexcept {}
 
-  [[nodiscard]] std::string_view name() const noexcept final { return name_; }
+  [[nodiscard]] std::string_view name() const noexcept final {
+    return is_named_ ? context_.name() : std::string_view();
+  }
   // A constant; null while it runs, is queued, or has not begun.
   [[nodiscard]] const char* waits_for() noexcept {
     const std::lock_guard lock(mutex_);
@@ -72,6 +76,9 @@ class chain_future : public detail::future_state<T>, public chain_owner, public 
     me.run_first(first);
   }
 
+  [[nodiscard]] const detail::context_node* on_behalf_of() const noexcept final {
+    return context_.node();
+  }
   void ended(promise_base& /*first*/) noexcept override {
     {
       const std::lock_guard lock(mutex_);
@@ -120,7 +127,8 @@ class chain_future : public detail::future_state<T>, public chain_owner, public 
   const detail::crew_reference pool_;  // may go while the task waits
   lane& home_;
   task<T> task_;
-  const std::string name_;
+  const bool is_named_;
+  const weft::context context_;
   std::mutex mutex_;               // keeps the chain alive for whoever asks it to stop
   promise_base* first_ = nullptr;  // guarded by mutex_; null before the start and after the end
   bool asked_to_stop_ = false;     // guarded by mutex_
@@ -132,14 +140,14 @@ class chain_future : public detail::future_state<T>, public chain_owner, public 
 // the task to stop, and drops it when it has not begun.
 // Errors: pool_stopped; queue_full.
 template <class T>
-future<T> spawn(pool& p, task<T> t, std::string name = {}) {
+future<T> spawn(pool& p, task<T> t, std::string_view name = {}) {
   static_cast<void>(t.promise("spawn"));
   detail::crew& c = detail::crew_of(p);
-  auto* job = new coro::chain_future<T>(c, lane_of(p), std::move(t), std::move(name),
+  auto* job = new coro::chain_future<T>(c, lane_of(p), std::move(t), name, context::current(),
                                         coro::starts_in::a_waiter);
   future<T> result = adopt_state<T>(job);
   try {
-    detail::submit_job(c, *job, "spawn");
+    detail::submit_task(c, *job, "spawn");
   } catch (...) {
     job->release();  // the queue's
     throw;

@@ -10,7 +10,8 @@
 
 namespace weft {
 
-// Where instances run: a pool, or the lanes of a hybrid scheduler. Made from either.
+// Where instances run, and on whose behalf: a pool, or the lanes of a hybrid scheduler. Made from
+// either.
 //
 // Lifetime: the pool or scheduler outlives what runs there.
 class instance_place {
@@ -44,6 +45,8 @@ class instance_place {
  private:
   pool* pool_;
   hybrid_scheduler* scheduler_ = nullptr;  // null: the pool alone
+  // Of whoever made the place: instances may be started by the thread on which another has ended.
+  context context_ = context::current();
 };
 
 }  // namespace weft

@@ -64,6 +64,7 @@ class blocking_lane final : public lane {
   // For a job that was accepted already, here or elsewhere, and goes on: never refused, also while
   // the lane drains. A lane that has ended runs it in the caller; one that cancels drops it.
   void post(detail::queued_job& job) noexcept override;
+  bool observe(const std::shared_ptr<observer>& o) override;
 
   // Also in a caller of post() that runs a job.
   [[nodiscard]] bool is_here() const noexcept override;

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include <weft/core/blocking.hpp>
+#include <weft/core/context.hpp>
+#include <weft/core/lane.hpp>
 #include <weft/core/pool.hpp>
 #include <weft/coro/await_future.hpp>
 #include <weft/coro/schedule_on.hpp>
@@ -83,6 +85,14 @@ struct spawn_options {
   // bit by bit when it is made in an expression with a co_await.)
   std::string_view name = {};
   std::optional<lane_kind> lane = std::nullopt;  // the program's choice; always wins
+  // On whose behalf; under a name the task is a part of it. Null: as the caller.
+  const weft::context* context = nullptr;
+};
+
+struct named_lane {
+  std::string name;
+  std::string_view task_type;  // as telemetry has it
+  weft::lane& lane;
 };
 
 struct hybrid_stats {
@@ -228,6 +238,8 @@ class hybrid_scheduler {
   [[nodiscard]] std::string explain(std::string_view name) const;
 
   [[nodiscard]] pool& cpu_pool() noexcept;
+  // Its lanes, to be observed: "cpu", "io 0", "io 1" ..., "blocking".
+  [[nodiscard]] std::vector<named_lane> lanes();
   // Which one runs: epoll or io_uring.
   [[nodiscard]] io_engine engine() const noexcept;
 
@@ -244,7 +256,8 @@ class hybrid_scheduler {
     static_cast<void>(t.promise("hybrid_scheduler::spawn"));
     const io::placement where = io::place(*scheduler_, kind, options);
     auto* job =
-        new io::hybrid_job<T>(*scheduler_, where, kind, std::move(t), std::string(options.name));
+        new io::hybrid_job<T>(*scheduler_, where, kind, std::move(t), options.name,
+                              options.context != nullptr ? *options.context : context::current());
     spawned<T> result(adopt_state<T>(job));
     try {
       io::submit(*scheduler_, *job, where);

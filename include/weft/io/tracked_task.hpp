@@ -83,8 +83,9 @@ class stretch_sample {
 template <class T>
 class hybrid_job final : public coro::chain_future<T>, public tracked_task {
  public:
-  hybrid_job(scheduler& s, placement where, task_kind kind, task<T> t, std::string name)
-      : coro::chain_future<T>(crew_of(s), *where.lane, std::move(t), std::move(name)),
+  hybrid_job(scheduler& s, placement where, task_kind kind, task<T> t, std::string_view name,
+             const context& within)
+      : coro::chain_future<T>(crew_of(s), *where.lane, std::move(t), name, within),
         tracked_task(s, where.kind),
         kind_(kind) {
     enter();

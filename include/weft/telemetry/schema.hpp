@@ -14,6 +14,7 @@ namespace weft::telemetry::attribute {
 inline constexpr std::string_view scheduler_name = "scheduler.name";
 inline constexpr std::string_view scheduler_worker_id = "scheduler.worker.id";
 inline constexpr std::string_view scheduler_task_id = "scheduler.task.id";
+inline constexpr std::string_view scheduler_task_name = "scheduler.task.name";
 inline constexpr std::string_view scheduler_task_type = "scheduler.task.type";
 inline constexpr std::array<std::string_view, 3> scheduler_task_type_values = {
     "cpu_bound",
@@ -103,11 +104,11 @@ inline constexpr std::array<std::string_view, 10> policy_event_values = {
 
 }  // namespace weft::telemetry::attribute
 
-namespace weft::telemetry::span {
+namespace weft::telemetry::span_name {
 
 inline constexpr std::string_view scheduler_task_execute = "scheduler.task.execute";
 
-}  // namespace weft::telemetry::span
+}  // namespace weft::telemetry::span_name
 
 namespace weft::telemetry::metric {
 

@@ -1,0 +1,211 @@
+#include "telemetry/log_book.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include <weft/base/atomic.hpp>
+
+namespace weft::telemetry {
+namespace {
+
+// The log that this thread has used last. Plain, so that reading it costs nothing.
+struct last_used {
+  std::uint64_t book = 0;
+  thread_log* log = nullptr;
+};
+constinit thread_local last_used last;
+
+std::uint64_t new_book_id() noexcept {
+  static constinit atomic<std::uint64_t> previous{0};
+  return previous.fetch_add(1, std::memory_order_relaxed) + 1;  // only that they differ
+}
+
+std::string name_of_this_thread() {
+  char name[16] = {};
+  static_cast<void>(::pthread_getname_np(::pthread_self(), name, sizeof(name)));
+  return std::string(name) + " " + std::to_string(::gettid());
+}
+
+std::size_t checked_events(std::size_t events) {
+  constexpr std::size_t most = std::size_t{1} << 28U;
+  if (events < 2 || events > most) {
+    throw std::invalid_argument("weft: trace_options::events_per_thread is " +
+                                std::to_string(events) + "; it must be 2 to " +
+                                std::to_string(most));
+  }
+  return events;
+}
+
+std::size_t checked_threads(std::size_t threads) {
+  if (threads == 0) {
+    throw std::invalid_argument(
+        "weft: trace_options::threads_max is 0, so that nothing would be recorded; allow at least "
+        "one");
+  }
+  return threads;
+}
+
+}  // namespace
+
+// What a thread holds of books, until it ends.
+class log_book::place_of_a_thread {
+ public:
+  place_of_a_thread() = default;
+  ~place_of_a_thread() {
+    last = {};
+    for (const held& h : all_) {
+      if (const auto book = h.book.lock()) book->leave(h.log);
+    }
+  }
+  place_of_a_thread(const place_of_a_thread&) = delete;
+  place_of_a_thread& operator=(const place_of_a_thread&) = delete;
+
+  static place_of_a_thread& here() {
+    static thread_local place_of_a_thread mine;
+    return mine;
+  }
+
+  [[nodiscard]] thread_log* find(std::uint64_t book) {
+    std::erase_if(all_, [](const held& h) { return h.book.expired(); });
+    const auto found =
+        std::find_if(all_.begin(), all_.end(), [&](const held& h) { return h.id == book; });
+    return found != all_.end() ? found->log : nullptr;
+  }
+  void add(log_book& book, thread_log* log) {
+    all_.push_back({.id = book.id_, .book = book.weak_from_this(), .log = log});
+  }
+
+ private:
+  struct held {
+    std::uint64_t id;
+    std::weak_ptr<log_book> book;
+    thread_log* log;
+  };
+  std::vector<held> all_;
+};
+
+log_book::log_book(const trace_options& options)
+    : id_(new_book_id()),
+      events_per_thread_(checked_events(options.events_per_thread)),
+      threads_max_(checked_threads(options.threads_max)) {}
+
+thread_log* log_book::mine() noexcept {
+  if (last.book == id_) [[likely]]
+    return last.log;
+  try {
+    thread_log* log = place_of_a_thread::here().find(id_);
+    if (log == nullptr) {
+      log = enter();
+      if (log != nullptr) place_of_a_thread::here().add(*this, log);
+    }
+    last = {.book = id_, .log = log};
+    return log;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+// A thread that has ended leaves its log, with what is in it, to one that comes.
+thread_log* log_book::enter() {
+  std::string thread = name_of_this_thread();
+  const std::lock_guard lock(mutex_);
+  if (logs_.size() < threads_max_) {
+    logs_.push_back({.log = std::make_unique<thread_log>(events_per_thread_, clock_, names_),
+                     .thread = std::move(thread)});
+    return logs_.back().log.get();
+  }
+  const auto free =
+      std::find_if(logs_.begin(), logs_.end(), [](const listed& l) { return l.is_free; });
+  if (free == logs_.end()) {
+    ++refused_;
+    return nullptr;
+  }
+  free->is_free = false;
+  free->thread = std::move(thread);
+  return free->log.get();
+}
+
+void log_book::leave(const thread_log* log) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (listed& l : logs_) {
+    if (l.log.get() == log) l.is_free = true;
+  }
+}
+
+void log_book::span_ended(const ended_span& span) noexcept {
+  const std::lock_guard lock(mutex_);
+  try {
+    ended_.push_back({.name = std::string(span.name),
+                      .trace = span.trace,
+                      .id = span.id,
+                      .parent = span.parent,
+                      .begin = span.begin,
+                      .end = span.end});
+    if (ended_.size() > spans_max) ended_.pop_front();
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+    // One less to be told of.
+  }
+}
+
+namespace {
+
+log_book::page page_of(const std::string& thread, const thread_log& log, std::uint64_t& first) {
+  log_book::page made{.thread = thread, .events = {}, .open = log.open()};
+  for (const trace_words& words : log.ring().read(first)) {
+    made.events.push_back(trace_event::unpack(words));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<log_book::page> log_book::read() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<page> all;
+  for (const listed& l : logs_) {
+    std::uint64_t first = 0;
+    all.push_back(page_of(l.thread, *l.log, first));
+  }
+  return all;
+}
+
+std::vector<log_book::page> log_book::read_new() {
+  const std::lock_guard lock(mutex_);
+  std::vector<page> all;
+  for (listed& l : logs_) all.push_back(page_of(l.thread, *l.log, l.taken));
+  return all;
+}
+
+std::vector<log_book::open_on_thread> log_book::open() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<open_on_thread> all;
+  for (const listed& l : logs_) all.push_back(l.log->open());
+  return all;
+}
+
+std::vector<kept_span> log_book::take_ended() {
+  const std::lock_guard lock(mutex_);
+  std::vector<kept_span> taken(std::make_move_iterator(ended_.begin()),
+                               std::make_move_iterator(ended_.end()));
+  ended_.clear();
+  return taken;
+}
+
+trace_stats log_book::stats() const {
+  const std::lock_guard lock(mutex_);
+  trace_stats s{.threads = logs_.size(), .refused = refused_};
+  for (const listed& l : logs_) {
+    const std::uint64_t written = l.log->ring().written();
+    const std::uint64_t kept = l.log->ring().capacity() - 1;
+    s.events += written;
+    if (written > kept) s.overwritten += written - kept;
+  }
+  return s;
+}
+
+}  // namespace weft::telemetry
