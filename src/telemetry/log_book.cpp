@@ -13,13 +13,6 @@
 namespace weft::telemetry {
 namespace {
 
-// The log that this thread has used last. Plain, so that reading it costs nothing.
-struct last_used {
-  std::uint64_t book = 0;
-  thread_log* log = nullptr;
-};
-constinit thread_local last_used last;
-
 std::uint64_t new_book_id() noexcept {
   static constinit atomic<std::uint64_t> previous{0};
   return previous.fetch_add(1, std::memory_order_relaxed) + 1;  // only that they differ
@@ -94,9 +87,9 @@ log_book::log_book(const trace_options& options)
       events_per_thread_(checked_events(options.events_per_thread)),
       threads_max_(checked_threads(options.threads_max)) {}
 
-thread_log* log_book::mine() noexcept {
-  if (last.book == id_) [[likely]]
-    return last.log;
+constinit thread_local log_book::last_used log_book::last;
+
+thread_log* log_book::find_mine() noexcept {
   try {
     thread_log* log = place_of_a_thread::here().find(id_);
     if (log == nullptr) {

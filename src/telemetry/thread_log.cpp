@@ -5,58 +5,38 @@
 #include "telemetry/trace_names.hpp"
 
 namespace weft::telemetry {
-namespace {
-
-std::uint64_t address(const void* job) noexcept { return reinterpret_cast<std::uint64_t>(job); }
-
-}  // namespace
-
-void thread_log::job_queued(std::uint16_t lane, const void* job) noexcept {
-  record({.what = trace_event::kind::queued,
-          .place = {.lane = lane, .worker = 0},
-          .first = clock_.now(),
-          .second = address(job)});
-}
-
-// A worker that goes from one job to the next does so at once: one reading of the clock is enough.
-void thread_log::job_begins(trace_place here, const void* job) noexcept {
-  const std::uint64_t now = has_just_ended_ ? last_end_ : clock_.now();
-  has_just_ended_ = false;
-  push({.what = level::job, .place = here, .begin = now, .job = address(job)});
-}
-
-void thread_log::job_ends() noexcept {
-  const started* const mine = ending(level::job);
-  if (mine == nullptr) return;
-  last_end_ = mine->has_tasks && has_just_ended_ ? last_end_ : clock_.now();
-  pop(last_end_);
-  has_just_ended_ = true;
-}
 
 // The first one in a job stands for it.
 void thread_log::task_begins(trace_place here, const context& of) noexcept {
-  started next{.what = level::task, .place = here, .name = number_of(of.name())};
-  if (of.is_sampled()) {
-    next.trace = of.trace();
-    next.span = of.span();
-  }
+  const std::uint64_t about =
+      trace_event::about(trace_event::kind::ran, here, number_of(of.name()));
   started* const outer = top();
+  started* mine = nullptr;
   if (outer != nullptr && outer->what == level::job && !outer->has_tasks) {
     outer->has_tasks = true;
-    next.begin = outer->begin;
-    next.job = outer->job;
+    mine = push(level::task, about, outer->begin, outer->job);
   } else {
-    next.begin = has_just_ended_ ? last_end_ : clock_.now();
+    mine = push(level::task, about, has_just_ended_ ? last_end_ : clock_.now(), 0);
   }
   has_just_ended_ = false;
-  push(next);
+  if (mine == nullptr) return;
+  const bool is_recorded = of.is_sampled();
+  mine->trace = is_recorded ? of.trace() : trace_id();
+  mine->span = is_recorded ? of.span() : span_id();
 }
 
 void thread_log::task_ends() noexcept {
-  if (ending(level::task) == nullptr) return;
+  const started* const mine = ending(level::task);
+  if (mine == nullptr) return;
   last_end_ = clock_.now();
-  pop(last_end_);
   has_just_ended_ = true;
+  open_.pop();
+  ring_.push({mine->begin, last_end_, mine->job, mine->about});
+  if (!mine->trace) return;
+  trace_event of_trace =
+      trace_event::unpack({mine->trace.high, mine->trace.low, mine->span.value, mine->about});
+  of_trace.what = trace_event::kind::trace;
+  record(of_trace);
 }
 
 void thread_log::job_stolen(trace_place thief, unsigned victim, const void* job) noexcept {
@@ -74,13 +54,16 @@ void thread_log::guest_arrives(trace_place here) noexcept {
   if (const started* const before = top(); before != nullptr && before->what == level::guest) {
     open_.pop();
   }
-  push({.what = level::guest, .place = here, .begin = clock_.now()});
+  push(level::guest, trace_event::about(trace_event::kind::guest, here, trace_event::no_name),
+       clock_.now(), 0);
 }
 
 void thread_log::guest_leaves() noexcept {
-  if (ending(level::guest) == nullptr) return;
+  const started* const mine = ending(level::guest);
+  if (mine == nullptr) return;
   has_just_ended_ = false;
-  pop(clock_.now());
+  open_.pop();
+  ring_.push({mine->begin, clock_.now(), 0, mine->about});
 }
 
 void thread_log::falls_asleep(trace_place here) noexcept {
@@ -96,52 +79,6 @@ void thread_log::wakes() noexcept {
           .first = asleep_since_,
           .second = clock_.now()});
   asleep_since_ = 0;
-}
-
-thread_log::started* thread_log::top() noexcept {
-  return open_.size() > 0 && unrecorded_ == 0 ? &stack_[open_.size() - 1] : nullptr;
-}
-
-// Null when its beginning was not recorded.
-const thread_log::started* thread_log::ending(level what) noexcept {
-  if (unrecorded_ > 0) {
-    --unrecorded_;
-    return nullptr;
-  }
-  const started* const mine = top();
-  return mine != nullptr && mine->what == what ? mine : nullptr;
-}
-
-void thread_log::push(const started& s) noexcept {
-  if (open_.is_full()) {
-    ++unrecorded_;
-    return;
-  }
-  stack_[open_.size()] = s;
-  const trace_event shown{
-      .what = s.what == level::guest ? trace_event::kind::guest : trace_event::kind::ran,
-      .place = s.place,
-      .name = s.name};
-  open_.push({s.begin, s.job, shown.pack()[3]});
-}
-
-void thread_log::pop(std::uint64_t end) noexcept {
-  open_.pop();
-  const started& s = stack_[open_.size()];
-  if (s.has_tasks) return;
-  record({.what = s.what == level::guest ? trace_event::kind::guest : trace_event::kind::ran,
-          .place = s.place,
-          .name = s.name,
-          .first = s.begin,
-          .second = end,
-          .third = s.job});
-  if (!s.trace) return;
-  record({.what = trace_event::kind::trace,
-          .place = s.place,
-          .name = s.name,
-          .first = s.trace.high,
-          .second = s.trace.low,
-          .third = s.span.value});
 }
 
 // Most tasks of a thread have the name of the one before.

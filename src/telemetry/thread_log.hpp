@@ -25,9 +25,28 @@ class thread_log {
       : clock_(clock), names_(names), ring_(events) {}
 
   // -- by the thread ------------------------------------------------------------------------------
-  void job_queued(std::uint16_t lane, const void* job) noexcept;
-  void job_begins(trace_place here, const void* job) noexcept;
-  void job_ends() noexcept;
+  // Those for every job are here, to be inlined: they are what a trace costs.
+  void job_queued(std::uint16_t lane, const void* job) noexcept {
+    constexpr auto what = trace_event::kind::queued;
+    ring_.push({clock_.now(), address(job), 0,
+                trace_event::about(what, {.lane = lane}, trace_event::no_name)});
+  }
+  // A worker that goes from one job to the next does so at once: one reading of the clock is
+  // enough.
+  void job_begins(trace_place here, const void* job) noexcept {
+    const std::uint64_t now = has_just_ended_ ? last_end_ : clock_.now();
+    has_just_ended_ = false;
+    push(level::job, trace_event::about(trace_event::kind::ran, here, trace_event::no_name), now,
+         address(job));
+  }
+  void job_ends() noexcept {
+    const started* const mine = ending(level::job);
+    if (mine == nullptr) return;
+    if (!mine->has_tasks || !has_just_ended_) last_end_ = clock_.now();
+    has_just_ended_ = true;
+    open_.pop();
+    if (!mine->has_tasks) ring_.push({mine->begin, last_end_, mine->job, mine->about});
+  }
   void task_begins(trace_place here, const context& of) noexcept;
   void task_ends() noexcept;
   void job_stolen(trace_place thief, unsigned victim, const void* job) noexcept;
@@ -56,18 +75,45 @@ class thread_log {
   // The thread's own part of an entry.
   struct started {
     level what = level::job;
-    bool has_tasks = false;  // they are recorded instead
-    trace_place place;
-    std::uint32_t name = trace_event::no_name;
+    bool has_tasks = false;   // of a job: they are recorded instead
+    std::uint64_t about = 0;  // as in the event
     std::uint64_t begin = 0;
     std::uint64_t job = 0;
-    trace_id trace = {};  // zero: none that is to be recorded
+    // Of a task; zero: none that is to be recorded.
+    trace_id trace = {};
     span_id span = {};
   };
-  void push(const started& s) noexcept;
-  void pop(std::uint64_t end) noexcept;
-  [[nodiscard]] started* top() noexcept;
-  [[nodiscard]] const started* ending(level what) noexcept;
+
+  static std::uint64_t address(const void* job) noexcept {
+    return reinterpret_cast<std::uint64_t>(job);
+  }
+  // Null when there is no room.
+  started* push(level what, std::uint64_t about, std::uint64_t begin, std::uint64_t job) noexcept {
+    if (open_.is_full()) [[unlikely]] {
+      ++unrecorded_;
+      return nullptr;
+    }
+    started& s = stack_[open_.size()];
+    s.what = what;
+    s.has_tasks = false;
+    s.about = about;
+    s.begin = begin;
+    s.job = job;
+    open_.push({begin, job, about});
+    return &s;
+  }
+  [[nodiscard]] started* top() noexcept {
+    return open_.size() > 0 && unrecorded_ == 0 ? &stack_[open_.size() - 1] : nullptr;
+  }
+  // Null when its beginning was not recorded.
+  [[nodiscard]] const started* ending(level what) noexcept {
+    if (unrecorded_ > 0) [[unlikely]] {
+      --unrecorded_;
+      return nullptr;
+    }
+    const started* const mine = top();
+    return mine != nullptr && mine->what == what ? mine : nullptr;
+  }
   [[nodiscard]] std::uint32_t number_of(std::string_view name) noexcept;
   void record(const trace_event& e) noexcept { ring_.push(e.pack()); }
 

@@ -36,10 +36,14 @@ struct trace_event {
   std::uint64_t second = 0;
   std::uint64_t third = 0;
 
+  // The last word.
+  [[nodiscard]] static std::uint64_t about(kind what, trace_place place,
+                                           std::uint32_t name) noexcept {
+    return static_cast<std::uint64_t>(what) << 60U | std::uint64_t{place.lane} << 48U |
+           std::uint64_t{place.worker} << 32U | name;
+  }
   [[nodiscard]] trace_words pack() const noexcept {
-    return {first, second, third,
-            static_cast<std::uint64_t>(what) << 60U | std::uint64_t{place.lane} << 48U |
-                std::uint64_t{place.worker} << 32U | name};
+    return {first, second, third, about(what, place, name)};
   }
   static trace_event unpack(const trace_words& words) noexcept {
     return {.what = static_cast<kind>(words[3] >> 60U),
