@@ -264,6 +264,11 @@ void crew::throw_stopped(const char* name) const {
       "down, or make a new pool");
 }
 
+// The observer may be taken away meanwhile.
+void crew::tell_queued(const queued_job& job) noexcept {
+  if (weft::observer* const o = observer()) o->job_queued(&job);
+}
+
 void crew::submit(queued_job& job, const char* name) {
   note_queued(job);
   if (worker* w = current_worker(); w != nullptr && &w->home() == this) {

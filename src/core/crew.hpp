@@ -92,10 +92,12 @@ class crew final : public lane {
   [[nodiscard]] demand idle_demand() const noexcept;
 
  private:
+  // Apart, so that without an observer it is one branch.
   void note_queued(const queued_job& job) noexcept {
-    if (weft::observer* const o = observer()) [[unlikely]]
-      o->job_queued(&job);
+    if (observer() != nullptr) [[unlikely]]
+      tell_queued(job);
   }
+  [[gnu::cold, gnu::noinline]] void tell_queued(const queued_job& job) noexcept;
   void start_workers(unsigned count);
   void start_worker(unsigned wanted);
   ~crew() = default;

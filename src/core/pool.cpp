@@ -49,14 +49,22 @@ crew* current_crew() noexcept {
   return w != nullptr ? &w->home() : nullptr;
 }
 
-void submit_job(crew& c, queued_job& job, const char* name) {
-  if (running::on_this_thread().now() == running::work::none) [[likely]]
-    return c.submit(job, name);
+namespace {
+
+[[gnu::noinline]] void submit_in_context(crew& c, queued_job& job, const char* name) {
   context here = context::current();
   if (!here) return c.submit(job, name);
   auto wrapped = std::make_unique<job_in_context>(job, std::move(here));
   c.submit(*wrapped, name);
   static_cast<void>(wrapped.release());  // it deletes itself when it has run
+}
+
+}  // namespace
+
+void submit_job(crew& c, queued_job& job, const char* name) {
+  if (running::on_this_thread().now() == running::work::none) [[likely]]
+    return c.submit(job, name);
+  submit_in_context(c, job, name);
 }
 void submit_task(crew& c, queued_job& job, const char* name) { c.submit(job, name); }
 void continue_with(crew& c, queued_job& job) noexcept { c.continue_with(job); }
