@@ -27,6 +27,8 @@ void metrics::sample() { registry_->sample(); }
 
 std::string metrics::text() { return prometheus::TextSerializer().Serialize(registry_->Collect()); }
 
+std::vector<telemetry::metric_values> metrics::read() { return registry_->read(); }
+
 std::shared_ptr<prometheus::Collectable> metrics::collectable() const { return registry_; }
 
 }  // namespace weft

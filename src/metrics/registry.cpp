@@ -1,11 +1,13 @@
 #include "metrics/registry.hpp"
 
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
 #include <weft/base/utf8.hpp>
 
 #include "metrics/names.hpp"
+#include "metrics/prometheus_families.hpp"
 
 namespace weft::telemetry {
 
@@ -15,7 +17,7 @@ metrics_entry registry::add(std::string name, std::shared_ptr<source> from) {
   check_entry_name(name);
   const std::lock_guard lock(mutex_);
   for (const auto& [id, present] : entries_) {
-    if (present.name == name) {
+    if (present.record.name == name) {
       throw std::invalid_argument("weft: metrics: the name \"" + base::printable(name) +
                                   "\" is taken; choose another, or remove the entry that has it");
     }
@@ -25,7 +27,10 @@ metrics_entry registry::add(std::string name, std::shared_ptr<source> from) {
                             " entries already; remove those that nobody needs");
   }
   const std::uint64_t id = next_id_++;
-  entries_.emplace(id, entry{.name = std::move(name), .from = std::move(from), .floors = {}});
+  entries_.emplace(id, entry{.record = {.name = std::move(name),
+                                        .since = std::chrono::system_clock::now(),
+                                        .floors = {}},
+                             .from = std::move(from)});
   return {shared_from_this(), id};
 }
 
@@ -39,14 +44,18 @@ void registry::sample() {
   for (auto& [id, present] : entries_) present.from->sample();
 }
 
-std::vector<prometheus::MetricFamily> registry::Collect() const {
+std::vector<metric_values> registry::read() const {
   snapshot values(options_);
   const std::lock_guard lock(mutex_);
   for (auto& [id, present] : entries_) {
-    values.begin_entry(present.name, present.floors);
+    values.begin_entry(present.record);
     present.from->collect(values);
   }
   return values.take();
+}
+
+std::vector<prometheus::MetricFamily> registry::Collect() const {
+  return prometheus_families(read(), options_.prefix);
 }
 
 }  // namespace weft::telemetry

@@ -35,13 +35,13 @@ class registry final : public prometheus::Collectable,
   void remove(std::uint64_t id) noexcept;
 
   void sample();
+  [[nodiscard]] std::vector<metric_values> read() const;
   [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
   struct entry {
-    std::string name;
+    entry_record record;
     std::shared_ptr<source> from;
-    counter_floors floors;
   };
 
   const metrics_options options_;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <chrono>
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -7,50 +10,51 @@
 #include <string_view>
 #include <vector>
 
-#include <prometheus/metric_family.h>
-
 #include <weft/metrics/metrics.hpp>
 #include <weft/telemetry/metric_schema.hpp>
+#include <weft/telemetry/metric_values.hpp>
 
 #include "metrics/histogram.hpp"
 
 namespace weft::telemetry {
 
-// The highest value of each counter of an entry so far, by its series.
-using counter_floors = std::map<std::string, double, std::less<>>;
+// What a snapshot needs to know of an entry, and remembers of it for the next one.
+struct entry_record {
+  std::string name;
+  std::chrono::sys_time<std::chrono::nanoseconds> since;
+  // The highest value of each counter so far, by its series.
+  std::map<std::string, double, std::less<>> floors;
+};
 
 // The values of one scrape, as they come in from the entries.
 class snapshot {
  public:
   explicit snapshot(const metrics_options& options) : options_(options) {}
 
-  // What comes from now on is about `name`.
-  void begin_entry(const std::string& name, counter_floors& floors) noexcept {
-    name_ = &name;
-    floors_ = &floors;
-  }
+  // What comes from now on is about this one.
+  void begin_entry(entry_record& entry) noexcept { entry_ = &entry; }
 
   // `others` are the values of the attributes after the first one, which is the name.
   void set(const metric_schema& metric, double value,
            std::initializer_list<std::string_view> others = {});
-  template <class Integer>
+  void set(const metric_schema& metric, std::int64_t value,
+           std::initializer_list<std::string_view> others = {});
+  template <std::integral Integer>
   void set(const metric_schema& metric, Integer value,
            std::initializer_list<std::string_view> others = {}) {
-    set(metric, static_cast<double>(value), others);
+    set(metric, static_cast<std::int64_t>(value), others);
   }
   void set(const metric_schema& metric, const histogram& values);
 
   // In the order of the schema; those without a value are left out.
-  [[nodiscard]] std::vector<prometheus::MetricFamily> take();
+  [[nodiscard]] std::vector<metric_values> take();
 
  private:
-  prometheus::ClientMetric& series(const metric_schema& metric,
-                                   std::initializer_list<std::string_view> others);
+  metric_point& point(const metric_schema& metric, std::initializer_list<std::string_view> others);
 
   const metrics_options& options_;
-  const std::string* name_ = nullptr;
-  counter_floors* floors_ = nullptr;
-  std::map<std::string_view, std::vector<prometheus::ClientMetric>> series_;
+  entry_record* entry_ = nullptr;
+  std::map<std::string_view, std::vector<metric_point>> points_;
 };
 
 }  // namespace weft::telemetry

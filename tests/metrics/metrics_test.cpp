@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <latch>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include <prometheus/collectable.h>
@@ -318,6 +321,46 @@ TEST(Metrics, ServersOfPrometheusCppGetTheSame) {
   const std::vector<prometheus::MetricFamily> families = m.collectable()->Collect();
   EXPECT_EQ(families.size(), scrape(m).types.size());
   EXPECT_EQ(families.front().name, "weft_scheduler_tasks_spawned_total");
+}
+
+TEST(Metrics, ReadAsValuesHaveTheNamesOfTheSchema) {
+  using weft::telemetry::metric_histogram;
+  weft::metrics m({.labels = {{.name = "region", .value = "north"}}});
+  weft::pool pool({.workers = 1});
+  const auto entry = m.add("main", pool);
+  for (int i = 0; i < 5; ++i) pool.submit([] {}).get();
+  const std::vector<weft::telemetry::metric_values> values = m.read();
+  EXPECT_EQ(values.size(), scrape(m).types.size());
+
+  const auto& spawned = values.front();
+  EXPECT_EQ(spawned.metric, &weft::telemetry::metric::scheduler_tasks_spawned);
+  ASSERT_EQ(spawned.points.size(), 1U);
+  const auto& attributes = spawned.points.front().attributes;
+  ASSERT_EQ(attributes.size(), 2U);
+  EXPECT_EQ(attributes[0].name, "scheduler.name");
+  EXPECT_EQ(attributes[0].value, "main");
+  EXPECT_EQ(attributes[1].name, "region");
+  EXPECT_EQ(attributes[1].value, "north");
+  EXPECT_EQ(std::get<std::int64_t>(spawned.points.front().value), 5);
+
+  const auto depth = std::ranges::find(values, &weft::telemetry::metric::scheduler_queue_depth,
+                                       &weft::telemetry::metric_values::metric);
+  ASSERT_NE(depth, values.end());
+  const auto& depths = std::get<metric_histogram>(depth->points.front().value);
+  EXPECT_EQ(depths.counts.size(), depths.bounds.size() + 1);
+  EXPECT_EQ(std::reduce(depths.counts.begin(), depths.counts.end()), 1U);
+}
+
+TEST(Metrics, ReadAsValuesTellWhenANameThatWasRemovedBeganAnew) {
+  weft::metrics m;
+  weft::pool pool({.workers = 1});
+  const auto since = [&] {
+    const auto entry = m.add("main", pool);
+    return m.read().front().points.front().since;
+  };
+  const auto first = since();
+  EXPECT_GT(first.time_since_epoch().count(), 0);
+  EXPECT_GE(since(), first);
 }
 
 TEST(MetricNames, ThatAreTakenAreRefusedWhateverHasThem) {

@@ -8,6 +8,7 @@
 #include <weft/metrics/batch_meter.hpp>
 #include <weft/metrics/metrics_entry.hpp>
 #include <weft/metrics/policy_meter.hpp>
+#include <weft/telemetry/metric_values.hpp>
 
 namespace prometheus {
 class Collectable;  // NOLINT(readability-identifier-naming): as it is called there
@@ -45,8 +46,8 @@ struct metrics_options {
 // A counter never falls while its entry lives. What is added under a name that was removed begins
 // at zero, which Prometheus takes for a restart.
 //
-// Threads: every member, from any thread. Blocks: one of text(), sample(), adding and removing at a
-//   time. None of them waits for tasks.
+// Threads: every member, from any thread. Blocks: one of text(), read(), sample(), adding and
+//   removing at a time. None of them waits for tasks.
 // Errors: std::invalid_argument for a prefix, a label or a name that Prometheus would not take, for
 //   a label that Weft's metrics have themselves, and for a name that is taken, whatever has it;
 //   std::length_error for more than entries_max.
@@ -79,6 +80,10 @@ class metrics {
 
   // One scrape: everything, in the text format of Prometheus.
   [[nodiscard]] std::string text();
+
+  // The same as values, under the names of the schema and without prefix: for those who publish it
+  // in another way.
+  [[nodiscard]] std::vector<telemetry::metric_values> read();
 
   // The same for the servers of prometheus-cpp, which hold it weakly:
   // exposer.RegisterCollectable(metrics.collectable()). Stays as long as this object.
