@@ -42,7 +42,7 @@ install(FILES "${PROJECT_BINARY_DIR}/weftConfig.cmake"
 # A static link needs a library before the ones it depends on: the highest layer comes first. Layers
 # that need libraries which others do not have files of their own.
 get_property(weft_libraries GLOBAL PROPERTY WEFT_LIBRARIES)
-list(REMOVE_ITEM weft_libraries weft_batch weft_flow weft_io weft_metrics)
+list(REMOVE_ITEM weft_libraries weft_batch weft_flow weft_io weft_metrics weft_otlp)
 list(REVERSE weft_libraries)
 list(TRANSFORM weft_libraries PREPEND "-l")
 list(JOIN weft_libraries " " WEFT_PC_LIBS)
@@ -59,7 +59,7 @@ foreach(layer IN ITEMS batch io)
     string(APPEND WEFT_METRICS_PC_REQUIRES ", weft-${layer} = ${PROJECT_VERSION}")
   endif()
 endforeach()
-foreach(layer IN ITEMS batch flow io metrics)
+foreach(layer IN ITEMS batch flow io metrics otlp)
   if(TARGET weft_${layer})
     configure_file(cmake/weft-${layer}.pc.in "${PROJECT_BINARY_DIR}/weft-${layer}.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/weft-${layer}.pc"

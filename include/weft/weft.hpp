@@ -43,7 +43,7 @@
 #include <weft/version.hpp>
 
 // Weft can be installed without the hybrid scheduler, with what stands on it, without the batch
-// runner, and without the metrics.
+// runner, without the metrics, and without the export to OpenTelemetry.
 #if __has_include(<weft/io/hybrid.hpp>)
 #include <weft/flow/case_scope.hpp>
 #include <weft/flow/each.hpp>
@@ -58,4 +58,8 @@
 #endif
 #if __has_include(<weft/metrics/metrics.hpp>)
 #include <weft/metrics/metrics.hpp>
+#endif
+#if __has_include(<weft/otlp/exporter.hpp>)
+#include <weft/otlp/exporter.hpp>
+#include <weft/otlp/json.hpp>
 #endif

@@ -82,6 +82,15 @@ consume_installed() { # NAME PREFIX
   for program in "$work/$name-metrics/consumer" "$work/$name-metrics-pkg-config"; do
     [[ $(timeout 60 "$program") == counted ]] || fail "$program has no metrics"
   done
+
+  configure "$name-otlp" -DCMAKE_PREFIX_PATH="$prefix" -DWEFT_OTLP=ON
+  quietly cmake --build "$work/$name-otlp"
+  read -r -a flags <<<"$(pkg-config --cflags --libs weft-otlp)"
+  quietly g++ -std=c++20 -o "$work/$name-otlp-pkg-config" "$here/consumer/otlp.cpp" \
+    "${flags[@]}" "-Wl,-rpath,$prefix/lib"
+  for program in "$work/$name-otlp/consumer" "$work/$name-otlp-pkg-config"; do
+    [[ $(timeout 60 "$program") == waits ]] || fail "$program exports nothing"
+  done
   echo "package: $name: find_package, components and pkg-config work"
 }
 
