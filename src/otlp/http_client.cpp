@@ -57,7 +57,7 @@ class http_client::connection {
     error = run(until, [&](auto done) {
       asio::async_connect(socket_, places, [done](error_code e, const tcp::endpoint&) { done(e); });
     });
-    if (!error) socket_.set_option(tcp::no_delay(true), error);
+    if (!error) static_cast<void>(socket_.set_option(tcp::no_delay(true), error));
     return error ? "cannot connect: " + words(error) + "; is a collector running there?" : "";
   }
 
@@ -75,7 +75,7 @@ class http_client::connection {
 
   void close() noexcept {
     error_code ignored;
-    socket_.close(ignored);
+    static_cast<void>(socket_.close(ignored));
   }
 
   void wake() noexcept {
