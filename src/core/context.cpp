@@ -63,11 +63,12 @@ constexpr std::size_t name_size_max = 4096;
 // Outside a trace.
 context_node& make_node(std::string_view name) {
   name = name.substr(0, name_size_max);
+  const span_id id = new_span_id();  // may throw
   void* const block = job_memory::take_frame(sizeof(context_node) + name.size());
   auto* const node = new (block) context_node;
   node->name_size = static_cast<std::uint32_t>(name.size());
   if (!name.empty()) std::memcpy(node->name(), name.data(), name.size());
-  node->span = new_span_id();
+  node->span = id;
   return *node;
 }
 

@@ -395,9 +395,7 @@ worker* crew::borrow_worker() noexcept {
   const unsigned count = worker_count();
   for (unsigned i = 0; i < count; ++i) {
     if (&workers_[i]->bed() != bed) continue;
-    workers_[i]->guest_arrives();
-    if (weft::observer* const o = observer()) [[unlikely]]
-      o->guest_arrives(i);
+    workers_[i]->guest_arrives(observer());
     return workers_[i].get();
   }
   WEFT_ASSERT(false, "a seat was lent that belongs to no worker of this pool");
@@ -406,8 +404,6 @@ worker* crew::borrow_worker() noexcept {
 
 void crew::return_worker(worker& w) noexcept {
   w.guest_leaves();
-  if (weft::observer* const o = observer()) [[unlikely]]
-    o->guest_leaves(w.index());
   sleep_.return_seat(w.bed(), [this] { return !is_deterministic() && has_work(); });
 }
 

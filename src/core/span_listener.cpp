@@ -1,5 +1,7 @@
 #include <weft/core/span_listener.hpp>
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -36,6 +38,10 @@ void tell_listeners(const ended_span& span) noexcept {
 }  // namespace detail
 
 void add_span_listener(std::shared_ptr<span_listener> l) {
+  // In the child of a fork nobody listens: whoever held the lock is not there to give it back.
+  static const int watched = ::pthread_atfork(
+      nullptr, nullptr, [] { detail::anybody_listens.store(false, std::memory_order_relaxed); });
+  static_cast<void>(watched);
   listener_list& them = listeners();
   const std::lock_guard lock(them.mutex);
   them.all.push_back(std::move(l));

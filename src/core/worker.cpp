@@ -56,7 +56,7 @@ std::uint64_t worker::random() noexcept {
 
 void worker::run() noexcept {
   if (crew_.beds().first_call(bed_) != wake_call::exit) {
-    note_waking();
+    note_waking(nullptr);
     searching_ = true;
     work();
   }
@@ -379,9 +379,9 @@ void worker::publish_for_the_busy() noexcept {
 bool worker::leave_surplus_seat() noexcept {
   publish_all();
   if (!crew_.beds().try_leave_surplus_seat()) return true;
-  note_falling_asleep(worker_activity::asleep);
+  observer* const told = note_falling_asleep(worker_activity::asleep);
   const wake_call call = crew_.beds().sleep_seatless(bed_, [this] { return crew_.has_work(); });
-  note_waking();
+  note_waking(told);
   searching_ = call == wake_call::search;
   return call != wake_call::exit;
 }
@@ -389,20 +389,20 @@ bool worker::leave_surplus_seat() noexcept {
 bool worker::sleep_idle() noexcept {
   publish_all();
   searching_ = false;  // the sleep counts it out, and a guest may sit here before we wake
-  note_falling_asleep(worker_activity::asleep);
+  observer* const told = note_falling_asleep(worker_activity::asleep);
   const wake_call call = crew_.beds().sleep_idle(bed_, [this] { return crew_.has_work(); });
-  note_waking();
+  note_waking(told);
   searching_ = call == wake_call::search;
   return call != wake_call::exit;
 }
 
 void worker::sleep_at(latch& done) noexcept {
   publish_all();
-  note_falling_asleep(worker_activity::waiting);
+  observer* const told = note_falling_asleep(worker_activity::waiting);
   const auto kind = searching_ ? sleep_kind::waiting : sleep_kind::deaf;
   const auto slept =
       crew_.beds().sleep_at(done, *this, bed_, kind, [this] { return crew_.has_work(); });
-  note_waking();
+  note_waking(told);
   searching_ = slept.call == wake_call::search;
   WEFT_ASSERT(slept.registered || done.is_set(),
               "two threads wait at one future, group or permit; wait at it from one");
@@ -413,18 +413,20 @@ void worker::sleep_at(latch& done) noexcept {
   delivered_.store(false, std::memory_order_relaxed);
 }
 
-void worker::note_falling_asleep(worker_activity as) noexcept {
+observer* worker::note_falling_asleep(worker_activity as) noexcept {
   bump(parks_);
   activity_.store(as, std::memory_order_relaxed);
-  if (weft::observer* const o = crew_.observer()) [[unlikely]]
-    o->worker_sleeps(index_);
+  observer* const told = crew_.observer();
+  if (told != nullptr) [[unlikely]]
+    told->worker_sleeps(index_);
+  return told;
 }
 
-void worker::note_waking() noexcept {
+void worker::note_waking(observer* told) noexcept {
   bump(wakes_);
   activity_.store(worker_activity::searching, std::memory_order_relaxed);
-  if (weft::observer* const o = crew_.observer()) [[unlikely]]
-    o->worker_wakes(index_);
+  if (told != nullptr) [[unlikely]]
+    told->worker_wakes(index_);
 }
 
 void worker::wake() noexcept {

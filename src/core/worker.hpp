@@ -7,6 +7,7 @@
 
 #include <weft/base/atomic.hpp>
 #include <weft/core/fork_context.hpp>
+#include <weft/core/observer.hpp>
 #include <weft/core/running.hpp>
 #include <weft/core/stats.hpp>
 
@@ -62,12 +63,18 @@ class worker final : public fork_context, private waiter {
     activity_.store(worker_activity::running, std::memory_order_relaxed);
   }
 
-  // The occupant comes from outside and leaves again.
-  void guest_arrives() noexcept {
+  // The occupant comes from outside and leaves again. Who observes its coming, if anybody, is told
+  // of its leaving, too.
+  void guest_arrives(observer* told) noexcept {
+    guest_told_ = told;
+    if (told != nullptr) [[unlikely]]
+      told->guest_arrives(index_);
     has_guest_.store(true, std::memory_order_relaxed);
     activity_.store(worker_activity::running, std::memory_order_relaxed);
   }
   void guest_leaves() noexcept {
+    if (guest_told_ != nullptr) [[unlikely]]
+      guest_told_->guest_leaves(index_);
     publish_all();
     has_guest_.store(false, std::memory_order_relaxed);
     activity_.store(worker_activity::asleep, std::memory_order_relaxed);
@@ -118,8 +125,9 @@ class worker final : public fork_context, private waiter {
   bool sleep_idle() noexcept;          // false when the pool ends
   bool leave_surplus_seat() noexcept;  // likewise
   void sleep_at(latch& done) noexcept;
-  void note_falling_asleep(worker_activity as) noexcept;
-  void note_waking() noexcept;
+  // Returns the observer that was told of it, if any, to be told of the end, too.
+  observer* note_falling_asleep(worker_activity as) noexcept;
+  void note_waking(observer* told) noexcept;
   bool may_help() const noexcept;
 
   void wake() noexcept override;  // by the thread that sets the latch we sleep at
@@ -146,6 +154,7 @@ class worker final : public fork_context, private waiter {
   atomic<unsigned> cpu_{0};           // where it looked for work last; a hint for thieves
   atomic<worker_activity> activity_{worker_activity::asleep};  // written by the occupant
   atomic<bool> has_guest_{false};                              // likewise
+  observer* guest_told_ = nullptr;                             // the guest's own
 };
 
 // Makes `w` the worker of this thread, null for none; returns the one before.

@@ -2,18 +2,18 @@
 
 #include <weft/core/observer.hpp>
 
-namespace weft::coro {
-namespace {
+namespace weft::detail {
 
-const detail::context_node* context_of(const void* first) noexcept {
+const context_node* context_of_chain(const void* first) noexcept {
   // The chain runs on this thread, or the caller would not have it.
-  return const_cast<promise_base*>(static_cast<const promise_base*>(first))->owner().on_behalf_of();
+  auto* const chain =
+      const_cast<coro::promise_base*>(static_cast<const coro::promise_base*>(first));
+  return chain->owner().on_behalf_of();
 }
 
-// The core is below coroutines.
-[[maybe_unused]] const bool core_knows = (detail::context_of_chain = &context_of, true);
+}  // namespace weft::detail
 
-}  // namespace
+namespace weft::coro {
 
 // A lane that is cancelled drops what is queued. Frames cannot be dropped: what they hold must be
 // released, and others wait for them. So the chain is told to stop, and ends by itself.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <weft/core/context.hpp>
 #include <weft/core/lane.hpp>
 #include <weft/coro/timer_queue.hpp>
 
@@ -39,6 +40,8 @@ void alarm::stop(detail::job_list& released) noexcept {
 
 void alarm::ended(coro::promise_base& /*first*/) noexcept {
   who_->alarm_ended(*this);
+  const context_scope nobody{
+      context()};  // the thread still says that it runs the frame that goes now
   delete this;
 }
 

@@ -181,8 +181,7 @@ void blocked_monitor::found(unsigned index, watched& w) {
 
 // The chain is not followed, for it may end at any moment; tasks know their own.
 std::string blocked_monitor::name_on(const watched& w) const {
-  const auto* const chain =
-      static_cast<const coro::promise_base*>(detail::running::chain_of(w.thread.running->now()));
+  const auto* const chain = static_cast<const coro::promise_base*>(w.thread.running->chain());
   std::string name;
   tasks_.visit([&](tracked_task& t) {
     if (name.empty() && t.owns_chain(chain)) name = t.task_name();

@@ -50,9 +50,10 @@ std::vector<span> take_spans(trace_recorder& from) {
   }
   for (const log_book::page& page : pages) {
     for (std::size_t i = 1; i < page.events.size(); ++i) {
-      const trace_event& of = page.events[i];
-      const trace_event& ran = page.events[i - 1];
+      const trace_event& of = page.events[i - 1];
+      const trace_event& ran = page.events[i];
       if (of.what != trace_event::kind::trace || ran.what != trace_event::kind::ran) continue;
+      if (of.place.lane >= lanes.size()) continue;
       const traced_lane& lane = lanes[of.place.lane];
       span made{.trace = {.high = of.first, .low = of.second},
                 .id = new_span_id(),

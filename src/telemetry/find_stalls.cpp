@@ -17,21 +17,23 @@ std::vector<stall> find_stalls(const trace_recorder& in, std::chrono::nanosecond
 
   std::vector<stall> found;
   for (const log_book::open_on_thread& open : threads) {
-    // What is below waits, and is not what holds the thread. A guest holds its own, and is often
-    // the whole program.
-    if (open.empty() || open.back().is_guest) continue;
-    const thread_log::open_work& work = open.back();
-    const std::chrono::nanoseconds held = now - time.at(work.begin);
-    if (held < at_least || work.place.lane >= lanes.size()) continue;
-    const traced_lane& lane = lanes[work.place.lane];
-    const bool has_name = work.name != trace_event::no_name && work.name <= names.size();
-    found.push_back({.scheduler = lane.scheduler,
-                     .lane = lane.name,
-                     .worker = work.place.worker,
-                     .is_blocking_lane = lane.task_type == attribute::scheduler_task_type_values[2],
-                     .task = has_name ? names[work.name - 1] : std::string(),
-                     .held = held,
-                     .id = work.begin});
+    for (const thread_log::open_work& work : open) {
+      // A guest holds its own thread, and is often the whole program.
+      if (work.is_guest || work.place.lane >= lanes.size()) continue;
+      const std::chrono::nanoseconds held = now - time.at(work.begin);
+      if (held < at_least) continue;
+      const traced_lane& lane = lanes[work.place.lane];
+      const bool has_name = work.name != trace_event::no_name && work.name <= names.size();
+      found.push_back(
+          {.scheduler = lane.scheduler,
+           .lane = lane.name,
+           .worker = work.place.worker,
+           .is_blocking_lane = lane.task_type == attribute::scheduler_task_type_values[2],
+           .task = has_name ? names[work.name - 1] : std::string(),
+           .is_on_top = &work == &open.back(),
+           .held = held,
+           .id = work.begin});
+    }
   }
   std::sort(found.begin(), found.end(),
             [](const stall& a, const stall& b) { return a.held > b.held; });

@@ -45,58 +45,69 @@ std::size_t checked_threads(std::size_t threads) {
 
 }  // namespace
 
-// What a thread holds of books, until it ends.
+// What a thread holds of books, until it ends: its logs, which go with the books.
 class log_book::place_of_a_thread {
  public:
   place_of_a_thread() = default;
   ~place_of_a_thread() {
+    is_gone = true;
     last = {};
     for (const held& h : all_) {
-      if (const auto book = h.book.lock()) book->leave(h.log);
+      if (const auto book = h.book.lock()) book->leave(h.log.get());
     }
   }
   place_of_a_thread(const place_of_a_thread&) = delete;
   place_of_a_thread& operator=(const place_of_a_thread&) = delete;
 
-  static place_of_a_thread& here() {
+  // Null when the thread is about to end, and what it had is gone.
+  static place_of_a_thread* here() {
+    if (is_gone) return nullptr;
     static thread_local place_of_a_thread mine;
-    return mine;
+    return &mine;
   }
 
   [[nodiscard]] thread_log* find(std::uint64_t book) {
     std::erase_if(all_, [](const held& h) { return h.book.expired(); });
     const auto found =
         std::find_if(all_.begin(), all_.end(), [&](const held& h) { return h.id == book; });
-    return found != all_.end() ? found->log : nullptr;
+    return found != all_.end() ? found->log.get() : nullptr;
   }
-  void add(log_book& book, thread_log* log) {
-    all_.push_back({.id = book.id_, .book = book.weak_from_this(), .log = log});
+  thread_log* enter(log_book& book) {
+    all_.push_back({.id = book.id_, .book = book.weak_from_this(), .log = nullptr});
+    all_.back().log = book.enter();
+    if (all_.back().log != nullptr) return all_.back().log.get();
+    all_.pop_back();
+    return nullptr;
   }
 
  private:
   struct held {
     std::uint64_t id;
     std::weak_ptr<log_book> book;
-    thread_log* log;
+    std::shared_ptr<thread_log> log;
   };
+  static constinit thread_local bool is_gone;
+
   std::vector<held> all_;
 };
+
+constinit thread_local bool log_book::place_of_a_thread::is_gone = false;
+constinit thread_local log_book::last_used log_book::last;
 
 log_book::log_book(const trace_options& options)
     : id_(new_book_id()),
       events_per_thread_(checked_events(options.events_per_thread)),
       threads_max_(checked_threads(options.threads_max)) {}
 
-constinit thread_local log_book::last_used log_book::last;
-
-thread_log* log_book::find_mine() noexcept {
+thread_log* log_book::find_log_in(const reference& to) noexcept {
   try {
-    thread_log* log = place_of_a_thread::here().find(id_);
-    if (log == nullptr) {
-      log = enter();
-      if (log != nullptr) place_of_a_thread::here().add(*this, log);
-    }
-    last = {.book = id_, .log = log};
+    last = {};  // find() may free what it points to
+    place_of_a_thread* const here = place_of_a_thread::here();
+    const std::shared_ptr<log_book> book = to.book.lock();
+    if (here == nullptr || book == nullptr) return nullptr;
+    thread_log* log = here->find(to.id);
+    if (log == nullptr) log = here->enter(*book);
+    last = {.book = to.id, .log = log};
     return log;
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -104,13 +115,13 @@ thread_log* log_book::find_mine() noexcept {
 }
 
 // A thread that has ended leaves its log, with what is in it, to one that comes.
-thread_log* log_book::enter() {
+std::shared_ptr<thread_log> log_book::enter() {
   std::string thread = name_of_this_thread();
   const std::lock_guard lock(mutex_);
   if (logs_.size() < threads_max_) {
-    logs_.push_back({.log = std::make_unique<thread_log>(events_per_thread_, clock_, names_),
+    logs_.push_back({.log = std::make_shared<thread_log>(events_per_thread_, basics_),
                      .thread = std::move(thread)});
-    return logs_.back().log.get();
+    return logs_.back().log;
   }
   const auto free =
       std::find_if(logs_.begin(), logs_.end(), [](const listed& l) { return l.is_free; });
@@ -120,7 +131,7 @@ thread_log* log_book::enter() {
   }
   free->is_free = false;
   free->thread = std::move(thread);
-  return free->log.get();
+  return free->log;
 }
 
 void log_book::leave(const thread_log* log) noexcept {
@@ -131,7 +142,7 @@ void log_book::leave(const thread_log* log) noexcept {
 }
 
 void log_book::span_ended(const ended_span& span) noexcept {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(ended_mutex_);
   try {
     ended_.push_back({.name = std::string(span.name),
                       .trace = span.trace,
@@ -157,10 +168,15 @@ log_book::page page_of(const std::string& thread, const thread_log& log, std::ui
 
 }  // namespace
 
-std::vector<log_book::page> log_book::read() const {
+// Logs are read without the lock, for which threads that come would have to wait.
+std::vector<log_book::listed> log_book::all_logs() const {
   const std::lock_guard lock(mutex_);
+  return logs_;
+}
+
+std::vector<log_book::page> log_book::read() const {
   std::vector<page> all;
-  for (const listed& l : logs_) {
+  for (const listed& l : all_logs()) {
     std::uint64_t first = 0;
     all.push_back(page_of(l.thread, *l.log, first));
   }
@@ -170,19 +186,25 @@ std::vector<log_book::page> log_book::read() const {
 std::vector<log_book::page> log_book::read_new() {
   const std::lock_guard lock(mutex_);
   std::vector<page> all;
-  for (listed& l : logs_) all.push_back(page_of(l.thread, *l.log, l.taken));
+  for (listed& l : logs_) {
+    page& p = all.emplace_back(page_of(l.thread, *l.log, l.taken));
+    // What it is about comes right behind it, the next time.
+    if (!p.events.empty() && p.events.back().what == trace_event::kind::trace) {
+      p.events.pop_back();
+      --l.taken;
+    }
+  }
   return all;
 }
 
 std::vector<log_book::open_on_thread> log_book::open() const {
-  const std::lock_guard lock(mutex_);
   std::vector<open_on_thread> all;
-  for (const listed& l : logs_) all.push_back(l.log->open());
+  for (const listed& l : all_logs()) all.push_back(l.log->open());
   return all;
 }
 
 std::vector<kept_span> log_book::take_ended() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(ended_mutex_);
   std::vector<kept_span> taken(std::make_move_iterator(ended_.begin()),
                                std::make_move_iterator(ended_.end()));
   ended_.clear();

@@ -13,8 +13,6 @@
 #include <weft/telemetry/trace.hpp>
 
 #include "telemetry/thread_log.hpp"
-#include "telemetry/tick_clock.hpp"
-#include "telemetry/trace_names.hpp"
 
 namespace weft::telemetry {
 
@@ -35,12 +33,23 @@ class log_book final : public span_listener, public std::enable_shared_from_this
  public:
   explicit log_book(const trace_options& options);
 
-  // Of the calling thread, made the first time. Null beyond threads_max, or without memory.
-  [[nodiscard]] thread_log* mine() noexcept {
-    if (last.book == id_) [[likely]]
+  // Who writes into the book holds this, and not the book itself: a lane keeps its observers, and
+  // must not keep the logs of traces that are gone.
+  struct reference {
+    std::uint64_t id = 0;
+    std::weak_ptr<log_book> book;
+  };
+  [[nodiscard]] reference refer() noexcept { return {.id = id_, .book = weak_from_this()}; }
+  // Of the calling thread, made the first time. Null when the book is gone, beyond threads_max, and
+  // without memory.
+  [[nodiscard]] static thread_log* log_in(const reference& to) noexcept {
+    if (last.book == to.id) [[likely]]
       return last.log;
-    return find_mine();
+    return find_log_in(to);
   }
+
+  // What comes from now on has nothing to do with what came before.
+  void begin_anew() noexcept { basics_->epoch.fetch_add(1, std::memory_order_relaxed); }
 
   // The log of one thread, as it was at one moment.
   struct page {
@@ -57,8 +66,8 @@ class log_book final : public span_listener, public std::enable_shared_from_this
   [[nodiscard]] std::vector<kept_span> take_ended();
   [[nodiscard]] trace_stats stats() const;
 
-  [[nodiscard]] const tick_clock& clock() const noexcept { return clock_; }
-  [[nodiscard]] std::vector<std::string> names() const { return names_.all(); }
+  [[nodiscard]] const tick_clock& clock() const noexcept { return basics_->clock; }
+  [[nodiscard]] std::vector<std::string> names() const { return basics_->names.all(); }
 
  private:
   class place_of_a_thread;
@@ -66,7 +75,7 @@ class log_book final : public span_listener, public std::enable_shared_from_this
   static constexpr std::size_t spans_max = 10'000;  // the oldest go first
 
   struct listed {
-    std::unique_ptr<thread_log> log;
+    std::shared_ptr<thread_log> log;  // its thread has it, too
     std::string thread;
     bool is_free = false;  // its thread has ended
     std::uint64_t taken = 0;
@@ -79,22 +88,24 @@ class log_book final : public span_listener, public std::enable_shared_from_this
   };
   static constinit thread_local last_used last __attribute__((tls_model("initial-exec")));
 
-  [[nodiscard]] thread_log* find_mine() noexcept;
-  [[nodiscard]] thread_log* enter();
+  static thread_log* find_log_in(const reference& to) noexcept;
+  [[nodiscard]] std::shared_ptr<thread_log> enter();
+  [[nodiscard]] std::vector<listed> all_logs() const;
   void leave(const thread_log* log) noexcept;
   void span_ended(const ended_span& span) noexcept override;
 
   const std::uint64_t id_;  // no other book of the process has it
   const std::size_t events_per_thread_;
   const std::size_t threads_max_;
-  const tick_clock clock_;
-  trace_names names_;
+  const std::shared_ptr<log_basics> basics_ = std::make_shared<log_basics>();
 
   mutable std::mutex mutex_;
   // Guarded by mutex_.
   std::vector<listed> logs_;
-  std::deque<kept_span> ended_;
   std::uint64_t refused_ = 0;
+
+  std::mutex ended_mutex_;
+  std::deque<kept_span> ended_;  // guarded by ended_mutex_
 };
 
 }  // namespace weft::telemetry

@@ -2,23 +2,22 @@
 
 #include <new>
 
-#include "telemetry/trace_names.hpp"
-
 namespace weft::telemetry {
 
-// The first one in a job stands for it.
+// One that begins with its job stands for it.
 void thread_log::task_begins(trace_place here, const context& of) noexcept {
   const std::uint64_t about =
       trace_event::about(trace_event::kind::ran, here, number_of(of.name()));
+  const std::uint64_t now = clock().now();
   started* const outer = top();
   started* mine = nullptr;
-  if (outer != nullptr && outer->what == level::job && !outer->has_tasks) {
+  if (outer != nullptr && outer->what == level::job && now - outer->begin <= nearby) {
     outer->has_tasks = true;
     mine = push(level::task, about, outer->begin, outer->job);
   } else {
-    mine = push(level::task, about, has_just_ended_ ? last_end_ : clock_.now(), 0);
+    mine = push(level::task, about, now, 0);
   }
-  has_just_ended_ = false;
+  ended_in_ = 0;
   if (mine == nullptr) return;
   const bool is_recorded = of.is_sampled();
   mine->trace = is_recorded ? of.trace() : trace_id();
@@ -28,56 +27,58 @@ void thread_log::task_begins(trace_place here, const context& of) noexcept {
 void thread_log::task_ends() noexcept {
   const started* const mine = ending(level::task);
   if (mine == nullptr) return;
-  last_end_ = clock_.now();
-  has_just_ended_ = true;
+  last_end_ = clock().now();
+  ended_in_ = 0;
   open_.pop();
+  if (mine->trace) {
+    trace_event of_trace =
+        trace_event::unpack({mine->trace.high, mine->trace.low, mine->span.value, mine->about});
+    of_trace.what = trace_event::kind::trace;
+    record(of_trace);
+  }
   ring_.push({mine->begin, last_end_, mine->job, mine->about});
-  if (!mine->trace) return;
-  trace_event of_trace =
-      trace_event::unpack({mine->trace.high, mine->trace.low, mine->span.value, mine->about});
-  of_trace.what = trace_event::kind::trace;
-  record(of_trace);
 }
 
 void thread_log::job_stolen(trace_place thief, unsigned victim, const void* job) noexcept {
-  has_just_ended_ = false;
+  ended_in_ = 0;
   record({.what = trace_event::kind::stolen,
           .place = thief,
-          .first = clock_.now(),
+          .first = clock().now(),
           .second = address(job),
           .third = victim});
 }
 
 void thread_log::guest_arrives(trace_place here) noexcept {
-  has_just_ended_ = false;
+  ended_in_ = 0;
   // One that left while nobody listened.
   if (const started* const before = top(); before != nullptr && before->what == level::guest) {
     open_.pop();
   }
   push(level::guest, trace_event::about(trace_event::kind::guest, here, trace_event::no_name),
-       clock_.now(), 0);
+       clock().now(), 0);
 }
 
 void thread_log::guest_leaves() noexcept {
   const started* const mine = ending(level::guest);
   if (mine == nullptr) return;
-  has_just_ended_ = false;
+  ended_in_ = 0;
   open_.pop();
-  ring_.push({mine->begin, clock_.now(), 0, mine->about});
+  ring_.push({mine->begin, clock().now(), 0, mine->about});
 }
 
 void thread_log::falls_asleep(trace_place here) noexcept {
-  has_just_ended_ = false;
+  ended_in_ = 0;
   asleep_at_ = here;
-  asleep_since_ = clock_.now();
+  asleep_since_ = clock().now();
 }
 
 void thread_log::wakes() noexcept {
+  ended_in_ = 0;
   if (asleep_since_ == 0) return;
   record({.what = trace_event::kind::slept,
           .place = asleep_at_,
           .first = asleep_since_,
-          .second = clock_.now()});
+          .second = clock().now()});
   asleep_since_ = 0;
 }
 
@@ -85,7 +86,7 @@ void thread_log::wakes() noexcept {
 std::uint32_t thread_log::number_of(std::string_view name) noexcept {
   if (name.empty()) return trace_event::no_name;
   if (name == last_name_) return last_number_;
-  const std::uint32_t number = names_.number_of(name);
+  const std::uint32_t number = basics_->names.number_of(name);
   try {
     last_name_ = name;
     last_number_ = number;
@@ -104,6 +105,15 @@ std::vector<thread_log::open_work> thread_log::open() const {
                    .is_guest = what.what == trace_event::kind::guest,
                    .begin = words[0],
                    .job = words[1]});
+  }
+  // A job for which a task stands.
+  for (std::size_t i = 1; i < all.size();) {
+    const bool is_same = all[i - 1].begin == all[i].begin && all[i - 1].job == all[i].job;
+    if (is_same && all[i].job != 0) {
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+    } else {
+      ++i;
+    }
   }
   return all;
 }

@@ -3,56 +3,74 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <weft/base/atomic.hpp>
 #include <weft/core/context.hpp>
 
 #include "telemetry/open_stack.hpp"
 #include "telemetry/tick_clock.hpp"
 #include "telemetry/trace_event.hpp"
+#include "telemetry/trace_names.hpp"
 
 namespace weft::telemetry {
 
-class trace_names;
+// What all logs of a book have in common.
+struct log_basics {
+  tick_clock clock;
+  trace_names names;
+  // Written when a recording begins. relaxed: it publishes nothing.
+  atomic<std::uint64_t> epoch{1};
+};
+
+// Whether a worker that ends a job and begins another tells when it has looked around in between.
+enum class pauses_are : std::uint8_t { told, silent };
 
 // What one thread has done: what has ended in a ring, what goes on in a stack. It writes, anybody
 // may read meanwhile.
 class thread_log {
  public:
-  thread_log(std::size_t events, const tick_clock& clock, trace_names& names)
-      : clock_(clock), names_(names), ring_(events) {}
+  thread_log(std::size_t events, std::shared_ptr<log_basics> basics)
+      : basics_(std::move(basics)), ring_(events) {}
 
   // -- by the thread ------------------------------------------------------------------------------
   // Those for every job are here, to be inlined: they are what a trace costs.
   void job_queued(std::uint16_t lane, const void* job) noexcept {
     constexpr auto what = trace_event::kind::queued;
-    ring_.push({clock_.now(), address(job), 0,
+    ring_.push({clock().now(), address(job), 0,
                 trace_event::about(what, {.lane = lane}, trace_event::no_name)});
   }
   // A worker that goes from one job to the next does so at once: one reading of the clock is
   // enough.
-  void job_begins(trace_place here, const void* job) noexcept {
-    const std::uint64_t now = has_just_ended_ ? last_end_ : clock_.now();
-    has_just_ended_ = false;
+  void job_begins(trace_place here, const void* job, pauses_are pauses) noexcept {
+    const bool at_once = pauses == pauses_are::told && ended_in_ == epoch();
+    const std::uint64_t now = at_once ? last_end_ : clock().now();
+    ended_in_ = 0;
     push(level::job, trace_event::about(trace_event::kind::ran, here, trace_event::no_name), now,
          address(job));
   }
   void job_ends() noexcept {
     const started* const mine = ending(level::job);
     if (mine == nullptr) return;
-    if (!mine->has_tasks || !has_just_ended_) last_end_ = clock_.now();
-    has_just_ended_ = true;
+    const std::uint64_t now = clock().now();
     open_.pop();
-    if (!mine->has_tasks) ring_.push({mine->begin, last_end_, mine->job, mine->about});
+    // Where the task is nearly all of it, that stands for the job.
+    if (!mine->has_tasks || now - last_end_ > nearby) {
+      ring_.push({mine->begin, now, mine->job, mine->about});
+    }
+    last_end_ = now;
+    ended_in_ = open_.size() == 0 ? epoch() : 0;
   }
   void task_begins(trace_place here, const context& of) noexcept;
   void task_ends() noexcept;
   void job_stolen(trace_place thief, unsigned victim, const void* job) noexcept;
   void guest_arrives(trace_place here) noexcept;
   void guest_leaves() noexcept;
-  void searches() noexcept { has_just_ended_ = false; }
+  void searches() noexcept { ended_in_ = 0; }
   void falls_asleep(trace_place here) noexcept;
   void wakes() noexcept;
 
@@ -70,6 +88,9 @@ class thread_log {
 
  private:
   static constexpr std::size_t depth_max = 256;  // what is deeper is not recorded
+  // Ticks, a few milliseconds at most: a task that begins and ends so close to its job is all that
+  // there is to show of it.
+  static constexpr std::uint64_t nearby = 4'000'000;
 
   enum class level : std::uint8_t { job, task, guest };
   // The thread's own part of an entry.
@@ -117,13 +138,17 @@ class thread_log {
   [[nodiscard]] std::uint32_t number_of(std::string_view name) noexcept;
   void record(const trace_event& e) noexcept { ring_.push(e.pack()); }
 
-  const tick_clock& clock_;
-  trace_names& names_;
+  [[nodiscard]] const tick_clock& clock() const noexcept { return basics_->clock; }
+  [[nodiscard]] std::uint64_t epoch() const noexcept {
+    return basics_->epoch.load(std::memory_order_relaxed);
+  }
+
+  const std::shared_ptr<log_basics> basics_;
 
   std::array<started, depth_max> stack_;
   std::size_t unrecorded_ = 0;  // levels above depth_max
   std::uint64_t last_end_ = 0;
-  bool has_just_ended_ = false;  // and nothing has come since that takes time
+  std::uint64_t ended_in_ = 0;  // the epoch, if a job has just ended and nothing has come since
   std::uint64_t asleep_since_ = 0;
   trace_place asleep_at_;
   std::string last_name_;

@@ -73,7 +73,7 @@ namespace {
 void trace::write(const std::filesystem::path& file) const {
   const std::string text = json();
   std::filesystem::path draft = file;
-  draft += ".part";
+  draft += "." + to_string(new_span_id()) + ".part";  // others may write it at the same time
   errno = 0;
   {
     std::ofstream out(draft, std::ios::binary | std::ios::trunc);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,6 +29,47 @@ struct slice {
   std::uint64_t job = 0;                        // zero: none
   std::optional<double> waited = std::nullopt;  // from queued to begun
   std::uint64_t spawned = 0;                    // of spawning
+  std::ptrdiff_t around = -1;                   // the slice of the track in which it lies
+};
+
+// Of spans of time that are sorted by their beginnings, and nest: the one that covers that moment,
+// or the innermost of them.
+template <class Span>
+const Span* find_covering(const std::vector<Span>& all, double at) {
+  const auto after = std::upper_bound(all.begin(), all.end(), at,
+                                      [](double t, const Span& s) { return t < s.begin; });
+  auto i = after - all.begin() - 1;
+  while (i >= 0 && at >= all[static_cast<std::size_t>(i)].end) {
+    i = all[static_cast<std::size_t>(i)].around;
+  }
+  return i >= 0 ? &all[static_cast<std::size_t>(i)] : nullptr;
+}
+
+// Sorts them, outer ones first, and says which lies in which. What is inside ends with what is
+// around it: a track is used by one thread after another, each with a clock of its own, so that
+// ends may overlap by a moment.
+template <class Span>
+void nest(std::vector<Span>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Span& a, const Span& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    while (!open.empty() && all[open.back()].end <= all[i].begin) open.pop_back();
+    if (!open.empty()) {
+      all[i].end = std::min(all[i].end, all[open.back()].end);
+      all[i].around = static_cast<std::ptrdiff_t>(open.back());
+    }
+    open.push_back(i);
+  }
+}
+
+// When a thread worked on a track.
+struct stay {
+  double begin = 0;
+  double end = 0;
+  trace_track where;
+  std::ptrdiff_t around = -1;
 };
 
 struct queued_job {
@@ -162,54 +204,26 @@ class drawing {
   void add_slice(std::size_t page, trace_track where, const slice& s) {
     slices_[where].push_back(s);
     auto& spent = time_on_tracks_[page];
-    if (s.what != slice::kind::asleep) spent.push_back({s.begin, s.end, where});
+    if (s.what != slice::kind::asleep)
+      spent.push_back({.begin = s.begin, .end = s.end, .where = where});
   }
 
-  // Outer ones first. A track is used by one thread after another, each with a clock of its own, so
-  // that ends may overlap by a moment: what is inside ends with what is around it.
   void sort_slices() {
-    for (auto& [track, all] : slices_) {
-      std::stable_sort(all.begin(), all.end(), [](const slice& a, const slice& b) {
-        return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
-      });
-      std::vector<double> ends;
-      for (slice& s : all) {
-        while (!ends.empty() && ends.back() <= s.begin) ends.pop_back();
-        if (!ends.empty()) s.end = std::min(s.end, ends.back());
-        ends.push_back(s.end);
-      }
-    }
-    for (auto& [page, all] : time_on_tracks_) std::sort(all.begin(), all.end());
+    for (auto& [track, all] : slices_) nest(all);
+    for (auto& [page, all] : time_on_tracks_) nest(all);
   }
 
-  // Whether a slice of the track covers that moment; those of a track nest.
   [[nodiscard]] bool is_covered(trace_track track, double at) const {
     const auto found = slices_.find(track);
-    if (found == slices_.end()) return false;
-    const auto& all = found->second;
-    auto s = std::upper_bound(all.begin(), all.end(), at,
-                              [](double t, const slice& x) { return t < x.begin; });
-    constexpr int deep_enough = 1000;
-    for (int i = 0; i < deep_enough && s != all.begin(); ++i) {
-      --s;
-      if (at < s->end) return true;
-    }
-    return false;
+    return found != slices_.end() && find_covering(found->second, at) != nullptr;
   }
 
   // The track on which the thread of that page worked then.
   [[nodiscard]] std::optional<trace_track> worked_on(std::size_t page, double at) const {
     const auto found = time_on_tracks_.find(page);
     if (found == time_on_tracks_.end()) return std::nullopt;
-    const auto& all = found->second;
-    auto t = std::upper_bound(all.begin(), all.end(), at,
-                              [](double x, const stay& s) { return x < s.begin; });
-    constexpr int deep_enough = 1000;
-    for (int i = 0; i < deep_enough && t != all.begin(); ++i) {
-      --t;
-      if (at < t->end) return t->where;
-    }
-    return std::nullopt;
+    const stay* const covering = find_covering(found->second, at);
+    return covering != nullptr ? std::optional(covering->where) : std::nullopt;
   }
 
   // Threads that are no workers have slices, too, for arrows to begin at: one for each burst.
@@ -424,13 +438,6 @@ class drawing {
       }
     }
   }
-
-  struct stay {
-    double begin;
-    double end;
-    trace_track where;
-    bool operator<(const stay& other) const noexcept { return begin < other.begin; }
-  };
 
   const trace_recording& recording_;
   steady::time_point beginning_;

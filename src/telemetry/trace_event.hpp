@@ -24,7 +24,7 @@ struct trace_event {
     slept,   // begin, end
     queued,  // at, job
     stolen,  // at, job, victim
-    trace,   // high and low half of the trace's id, the context's span; of the `ran` before it
+    trace,   // high and low half of the trace's id, the context's span; of the `ran` after it
   };
   // Names that have a number of their own.
   static constexpr std::uint32_t no_name = 0;

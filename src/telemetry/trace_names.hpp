@@ -24,6 +24,7 @@ class trace_names {
       const auto found = numbers_.find(name);
       if (found != numbers_.end()) return found->second;
       if (names_.size() >= names_max) name = "(other names)";
+      names_.reserve(names_.size() + 1);  // so that a number is given once
       const auto [place, is_new] =
           numbers_.try_emplace(std::string(name), static_cast<std::uint32_t>(names_.size() + 1));
       if (is_new) names_.push_back(place->first);

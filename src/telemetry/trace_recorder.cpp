@@ -4,56 +4,61 @@
 #include <stdexcept>
 #include <utility>
 
+#include <weft/telemetry/schema.hpp>
+
 namespace weft::telemetry {
 namespace {
 
 // Writes what the threads of one lane do into their logs.
 class lane_observer final : public observer {
  public:
-  lane_observer(std::shared_ptr<log_book> book, std::uint16_t lane) noexcept
-      : book_(std::move(book)), lane_(lane) {}
+  lane_observer(log_book::reference book, std::uint16_t lane, pauses_are pauses) noexcept
+      : book_(std::move(book)), lane_(lane), pauses_(pauses) {}
 
  private:
   [[nodiscard]] trace_place at(unsigned worker) const noexcept {
     return {.lane = lane_, .worker = static_cast<std::uint16_t>(worker)};
   }
 
+  [[nodiscard]] thread_log* mine() const noexcept { return log_book::log_in(book_); }
+
   void job_queued(const void* job) noexcept override {
-    if (thread_log* const log = book_->mine()) log->job_queued(lane_, job);
+    if (thread_log* const log = mine()) log->job_queued(lane_, job);
   }
   void job_begins(unsigned worker, const void* job) noexcept override {
-    if (thread_log* const log = book_->mine()) log->job_begins(at(worker), job);
+    if (thread_log* const log = mine()) log->job_begins(at(worker), job, pauses_);
   }
   void job_ends(unsigned /*worker*/) noexcept override {
-    if (thread_log* const log = book_->mine()) log->job_ends();
+    if (thread_log* const log = mine()) log->job_ends();
   }
   void task_begins(unsigned worker, const context& of) noexcept override {
-    if (thread_log* const log = book_->mine()) log->task_begins(at(worker), of);
+    if (thread_log* const log = mine()) log->task_begins(at(worker), of);
   }
   void task_ends(unsigned /*worker*/) noexcept override {
-    if (thread_log* const log = book_->mine()) log->task_ends();
+    if (thread_log* const log = mine()) log->task_ends();
   }
   void job_stolen(unsigned thief, unsigned victim, const void* job) noexcept override {
-    if (thread_log* const log = book_->mine()) log->job_stolen(at(thief), victim, job);
+    if (thread_log* const log = mine()) log->job_stolen(at(thief), victim, job);
   }
   void guest_arrives(unsigned worker) noexcept override {
-    if (thread_log* const log = book_->mine()) log->guest_arrives(at(worker));
+    if (thread_log* const log = mine()) log->guest_arrives(at(worker));
   }
   void guest_leaves(unsigned /*worker*/) noexcept override {
-    if (thread_log* const log = book_->mine()) log->guest_leaves();
+    if (thread_log* const log = mine()) log->guest_leaves();
   }
   void worker_searches(unsigned /*worker*/) noexcept override {
-    if (thread_log* const log = book_->mine()) log->searches();
+    if (thread_log* const log = mine()) log->searches();
   }
   void worker_sleeps(unsigned worker) noexcept override {
-    if (thread_log* const log = book_->mine()) log->falls_asleep(at(worker));
+    if (thread_log* const log = mine()) log->falls_asleep(at(worker));
   }
   void worker_wakes(unsigned /*worker*/) noexcept override {
-    if (thread_log* const log = book_->mine()) log->wakes();
+    if (thread_log* const log = mine()) log->wakes();
   }
 
-  const std::shared_ptr<log_book> book_;
+  const log_book::reference book_;
   const std::uint16_t lane_;
+  const pauses_are pauses_;
 };
 
 }  // namespace
@@ -69,12 +74,15 @@ std::uint64_t trace_recorder::add(std::string name, std::vector<new_lane> lanes,
                             " lanes, those that were removed included; make a new trace");
   }
   const std::uint64_t entry = next_entry_;
-  const std::size_t lanes_before = lanes_.size();
   const std::size_t watched_before = watched_.size();
   std::size_t observed = watched_before;
   try {
     for (new_lane& l : lanes) {
-      auto by = std::make_shared<lane_observer>(book_, static_cast<std::uint16_t>(lanes_.size()));
+      // The workers of a pool tell when they have nothing to do; other lanes just wait.
+      const bool is_pool = l.about.task_type == attribute::scheduler_task_type_values[0];
+      auto by =
+          std::make_shared<lane_observer>(book_->refer(), static_cast<std::uint16_t>(lanes_.size()),
+                                          is_pool ? pauses_are::told : pauses_are::silent);
       lanes_.push_back(std::move(l.about));
       watched_.push_back({.entry = entry, .what = l.what, .by = std::move(by)});
       if (is_on_) watch(watched_.back());
@@ -85,8 +93,7 @@ std::uint64_t trace_recorder::add(std::string name, std::vector<new_lane> lanes,
     for (std::size_t i = watched_before; is_on_ && i < observed; ++i) {
       static_cast<void>(watched_[i].what->observe(nullptr));
     }
-    watched_.resize(watched_before);
-    lanes_.resize(lanes_before);
+    watched_.resize(watched_before);  // the numbers of the lanes stay used: threads have seen them
     throw;
   }
   ++next_entry_;
@@ -113,6 +120,7 @@ void trace_recorder::remove(std::uint64_t entry) noexcept {
 void trace_recorder::start() {
   const std::lock_guard lock(mutex_);
   if (is_on_) return;
+  book_->begin_anew();
   std::size_t count = 0;
   try {
     for (; count < watched_.size(); ++count) watch(watched_[count]);

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <latch>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,7 +14,10 @@
 
 #include <weft/core/blocking.hpp>
 #include <weft/core/pool.hpp>
+#include <weft/core/span_listener.hpp>
 #include <weft/core/task_group.hpp>
+
+#include <support/scale.hpp>
 
 namespace weft {
 namespace {
@@ -212,6 +217,46 @@ TEST(Context, IdsDifferInAForkedChild) {
   ::close(ends[0]);
   ::close(ends[1]);
   EXPECT_NE(new_trace_id(), theirs);
+}
+
+class counts_spans final : public span_listener {
+ public:
+  void span_ended(const ended_span& /*span*/) noexcept override { ++count; }
+  int count = 0;  // one at a time is told
+};
+
+TEST(SpanListener, IsToldOfContextsThatEndAndNotAfterItWasRemoved) {
+  const auto listener = std::make_shared<counts_spans>();
+  static_cast<void>(context::new_trace("before"));
+  add_span_listener(listener);
+  static_cast<void>(context::new_trace("while"));
+  remove_span_listener(*listener);
+  static_cast<void>(context::new_trace("after"));
+  EXPECT_EQ(listener->count, 1);
+}
+
+// Another thread may hold the lock of the listeners at the moment of the fork.
+TEST(SpanListener, IsNotWaitedForInAForkedChild) {
+  if (test::under_tsan) return;  // it does not follow forks of programs with threads
+  const auto listener = std::make_shared<counts_spans>();
+  add_span_listener(listener);
+  std::jthread busy([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) static_cast<void>(context::new_trace("busy"));
+  });
+  for (int i = 0; i < 50; ++i) {
+    const context mine = context::new_trace("mine");
+    const pid_t child = ::fork();
+    if (child == 0) {
+      static_cast<void>(context(mine).part("child"));
+      ::_exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  busy.request_stop();
+  busy.join();
+  remove_span_listener(*listener);
 }
 
 }  // namespace

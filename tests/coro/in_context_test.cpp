@@ -1,7 +1,9 @@
 #include <weft/coro/in_context.hpp>
 
+#include <latch>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -98,6 +100,40 @@ TEST_P(InContext, IsAskedToStopWithWhoWaitsForIt) {
 
 TEST(InContextErrors, AnEmptyTaskIsRefused) {
   EXPECT_THROW(static_cast<void>(weft::in_context(context(), task<>())), std::logic_error);
+}
+
+// A task may run before main() does.
+const std::string name_at_start = weft::sync_wait(name_now());
+
+TEST(InContextAtStart, IsNone) { EXPECT_EQ(name_at_start, ""); }
+
+// A result that nobody wants is destroyed when its task, with the frame, has ended.
+struct asks_at_the_end {
+  std::latch* told = nullptr;
+  std::string* name = nullptr;
+  explicit asks_at_the_end(std::latch* t, std::string* n) : told(t), name(n) {}
+  asks_at_the_end(asks_at_the_end&& other) noexcept
+      : told(std::exchange(other.told, nullptr)), name(other.name) {}
+  asks_at_the_end& operator=(asks_at_the_end&&) = delete;
+  ~asks_at_the_end() {
+    if (told == nullptr) return;
+    *name = current_name();
+    told->count_down();
+  }
+};
+
+TEST(InContextAtTheEnd, IsThatOfTheTask) {
+  weft::pool p({.workers = 1});
+  std::latch told(1);
+  std::string name;
+  static_cast<void>(weft::spawn(
+      p,
+      [](std::latch& t, std::string& n) -> task<asks_at_the_end> {
+        co_return asks_at_the_end(&t, &n);
+      }(told, name),
+      "ends"));
+  told.wait();
+  EXPECT_TRUE(name == "ends" || name.empty()) << name;
 }
 
 // A scope in a task holds between two awaits.

@@ -63,6 +63,22 @@ TEST(BlockedMonitor, AddsAWorkerForATaskThatSleepsAndNamesIt) {
   EXPECT_TRUE(all[0].compensated);
 }
 
+TEST(BlockedMonitor, NamesATaskThatSleepsInAContextOfItsOwn) {
+  reports found;
+  weft::hybrid_scheduler hs(one_worker(found));
+  std::latch other_ran(1);
+  auto sleeper = hs.spawn_cpu(
+      [&] {
+        const weft::context_scope scope(weft::context::new_trace("request"));
+        other_ran.wait();
+      },
+      {.name = "sleeper"});
+  auto other = hs.spawn_cpu([&] { other_ran.count_down(); });
+  sleeper.get();
+  other.get();
+  EXPECT_EQ(found.wait_for(1)[0].name, "sleeper");
+}
+
 // The monitor dozes while they wait, and nobody spawns anything afterwards.
 TEST(BlockedMonitor, NoticesTasksThatGoOnAfterATimer) {
   reports found;

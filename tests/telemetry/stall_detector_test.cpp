@@ -81,8 +81,11 @@ TEST(StallDetector, BlamesTheTaskOnTopNotTheOneThatWaitsForIt) {
   });
   begun.wait();
   const std::vector<stall> found = t.stalls(0ns);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].task, "stuck");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].task, "waits");
+  EXPECT_FALSE(found[0].is_on_top);
+  EXPECT_EQ(found[1].task, "stuck");
+  EXPECT_TRUE(found[1].is_on_top);
   go.count_down();
 }
 
@@ -130,6 +133,21 @@ TEST(StallMemory, TellsOfALookThatCameLateOnce) {
   memory.keep_news(found);
   EXPECT_EQ(found.size(), 1U);
   found = {held(101s)};
+  memory.keep_news(found);
+  EXPECT_TRUE(found.empty());
+}
+
+// While its worker helps, it is not the one that holds it; that does not make it a new one.
+TEST(StallMemory, DoesNotForgetAStallWhoseWorkerHelpsForAMoment) {
+  telemetry::stall_memory memory(1s);
+  std::vector<stall> found = {held(1s)};
+  memory.keep_news(found);
+  EXPECT_EQ(found.size(), 1U);
+  found = {held(1200ms)};
+  found[0].is_on_top = false;
+  memory.keep_news(found);
+  EXPECT_TRUE(found.empty());
+  found = {held(1300ms)};
   memory.keep_news(found);
   EXPECT_TRUE(found.empty());
 }

@@ -25,7 +25,8 @@ void release(const context_node& node) noexcept;
 //
 // It goes where the work goes: to what is spawned, submitted or continued by then(), and with a
 // task through every co_await and from lane to lane. A fork is a call, and its stolen half knows
-// nothing; what needs the context there takes it along.
+// nothing; what needs the context there takes it along. At the nesting limit, where get() calls the
+// job itself, a submitted function has the context of whoever waits.
 //
 // An immutable value, one pointer in size. Threads: any. Errors: std::bad_alloc.
 class context {

@@ -39,8 +39,18 @@ struct running {
   // Returns what was there, for go_back().
   work begin(const context_node* node) noexcept {
     const work before = now();
+    if (before == work::none || chain_of(before) != nullptr) {
+      below_.store(before, std::memory_order_relaxed);
+    }
     go_back(of_context(node));
     return before;
+  }
+  // The chain that runs, also below a context_scope; null when none is known. By anybody.
+  [[nodiscard]] const void* chain() const noexcept {
+    const work w = now();
+    if (w == work::none) return nullptr;
+    const void* const running_now = chain_of(w);
+    return running_now != nullptr ? running_now : chain_of(below_.load(std::memory_order_relaxed));
   }
   void begin_chain(const void* first) noexcept { go_back(of_chain(first)); }
   [[nodiscard]] bool runs_chain(const void* first) const noexcept {
@@ -50,9 +60,10 @@ struct running {
   // Written by this thread alone. Read by monitors, too, which do not follow it: relaxed. Not
   // weft::atomic: the models have nothing to check here, and no initialiser for a constant.
   std::atomic<work> now_{work::none};
-  queued_job* next = nullptr;          // the task that this thread is about to resume
-  weft::observer* observer = nullptr;  // is told of the tasks that this thread resumes
-  unsigned worker = 0;                 // this thread's number, for the observer
+  std::atomic<work> below_{work::none};  // what the outermost context_scope began upon; likewise
+  queued_job* next = nullptr;            // the task that this thread is about to resume
+  weft::observer* observer = nullptr;    // is told of the tasks that this thread resumes
+  unsigned worker = 0;                   // this thread's number, for the observer
 
   static constinit thread_local running here __attribute__((tls_model("initial-exec")));
 
@@ -83,8 +94,8 @@ class running_for_nobody {
   const running::work before_;
 };
 
-// How the layer of coroutines says which context a chain has: set before any chain runs.
-using context_of_chain_fn = const context_node* (*)(const void* first) noexcept;
-inline constinit context_of_chain_fn context_of_chain = nullptr;
+// How the layer of coroutines says which context a chain has: defined there, and not there at all
+// where it is not linked. Not a pointer that it would have to set: static objects run tasks, too.
+[[gnu::weak]] const context_node* context_of_chain(const void* first) noexcept;
 
 }  // namespace weft::detail

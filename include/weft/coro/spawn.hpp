@@ -86,6 +86,10 @@ class chain_future : public detail::future_state<T>, public chain_owner, public 
     }
     auto& promise = task_.promise("spawn");
     this->result_.fill([&]() -> T { return promise.take(); });
+    // The thread still says that it runs the chain, whose frame goes now; and this goes with
+    // finish(), where a result that nobody wants may do something in its destructor.
+    const weft::context mine = context_;
+    const context_scope scope(mine);
     task_ = {};  // what it holds is released before anybody learns that it is done
     leaving();
     this->finish();
@@ -112,6 +116,7 @@ class chain_future : public detail::future_state<T>, public chain_owner, public 
   }
   // By a worker that waits for the result and may nest no deeper, before the chain has begun.
   void produce() noexcept override {
+    const detail::work_scope scope(context_);
     this->result_.fill([this]() -> T {
       auto& promise = task_.promise("spawn");
       run_here_and_wait(promise, stop_token());

@@ -109,14 +109,15 @@ class trace {
   [[nodiscard]] std::string json() const;
   void write(const std::filesystem::path& file) const;
 
-  // The tasks that have held their thread for that long, the longest first; only what began while
-  // the trace was on. A stall_detector looks by itself.
+  // The tasks that have gone on for that long, the longest first; only what began while the trace
+  // was on. A stall_detector looks by itself.
   [[nodiscard]] std::vector<stall> stalls(std::chrono::nanoseconds at_least) const;
   // What the pools and schedulers under that name say of themselves; empty: all of them.
   [[nodiscard]] std::string dump(std::string_view name = {}) const;
 
   // What ended since the last call of this, of the work that belongs to a distributed trace
-  // (context::trace()), for a program that collects spans.
+  // (context::trace()), for a program that collects spans: contexts, the last 10,000 of them, and
+  // runs of tasks, as far as they are remembered.
   [[nodiscard]] std::vector<telemetry::span> take_spans();
 
  private:
