@@ -26,7 +26,10 @@ void append_escaped(std::string& out, std::string_view text) {
 void append_json_string(std::string& out, std::string_view text) {
   // Most of it is ASCII without anything to escape, and logs have much of it.
   bool plain = true;
-  for (const char c : text) plain &= c >= ' ' && c != '"' && c != '\\' && c != 0x7F;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);  // char may have a sign or not
+    plain &= byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\';
+  }
   out += '"';
   if (plain) {
     out += text;
