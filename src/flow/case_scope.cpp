@@ -51,12 +51,17 @@ class case_group final : public group_core {
   instance_record& record_of(std::size_t index) noexcept override { return records_[index]; }
   task<void> make_attempt(instance_record& r, attempt a) override {
     auto& mine = static_cast<record&>(r);
-    return run(std::move(a), mine, std::move(mine.work));
+    return run({.until_the_end = std::move(a), .work = std::move(mine.work)}, mine);
   }
-  static task<void> run(attempt /*until the end*/ a, instance_record& r, task<void> work) {
-    static_cast<void>(a);
+  // One parameter, so that the work goes before the end is told: g++ destroys parameters in their
+  // order.
+  struct running_work {
+    attempt until_the_end;
+    task<void> work;
+  };
+  static task<void> run(running_work mine, instance_record& r) {
     try {
-      co_await std::move(work);
+      co_await std::move(mine.work);
       r.how = outcome_kind::value;
     } catch (const cancelled&) {
       r.how = outcome_kind::cancelled;

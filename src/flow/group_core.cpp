@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <utility>
 
 #include <weft/base/assert.hpp>
 #include <weft/core/crew_access.hpp>
@@ -85,9 +87,15 @@ void group_core::cancel() noexcept {
 void group_core::stop_everything() noexcept {
   cancel();
   lock_type l = lock();
+  stop_what_is_left(l, lateness::in_time);
+}
+
+void group_core::stop_what_is_left(lock_type& l, lateness how) noexcept {
   for (std::size_t i = 0; i < state_.progress().added; ++i) {
     instance_record& r = record_of(i);
-    r.asked_to_stop = r.asked_to_stop || r.is_under_way;
+    if (!r.is_under_way || r.asked_to_stop) continue;
+    r.asked_to_stop = true;
+    r.took_too_long = how == lateness::too_long;
   }
   stop_those_asked(l);
 }
@@ -106,16 +114,53 @@ bool group_core::is_abandoned() const noexcept {
   return detail::is_abandoned(detail::crew_of(place_.cpu()));
 }
 
+namespace {
+
+// The calls of submit() that this thread is in, innermost first: a lane that has ended runs what it
+// is given on the spot, and that may be the owner of the group.
+struct submission {
+  const group_core* group;
+  submission* outer;
+};
+constinit thread_local submission* innermost = nullptr;
+
+unsigned submissions_here(const group_core& group) noexcept {
+  unsigned count = 0;
+  for (const submission* s = innermost; s != nullptr; s = s->outer) count += s->group == &group;
+  return count;
+}
+
+}  // namespace
+
 void group_core::wait_until_idle() noexcept {
+  bool is_idle = false;
   {
     const lock_type l = lock();
-    if (state_.is_idle()) return;
-    WEFT_ASSERT(!needs_this_thread(),
+    is_idle = state_.is_idle();
+    WEFT_ASSERT(is_idle || !needs_this_thread(),
                 "a group of instances is destroyed on the I/O thread that they need to end; "
                 "co_await join() or drain() before");
-    owner_waits_ = true;
+    owner_waits_ = !is_idle;
   }
-  detail::wait_for_lending(idle_, detail::crew_of(place_.cpu()));
+  if (!is_idle) detail::wait_for_lending(idle_, detail::crew_of(place_.cpu()));
+  // An instance that was stopped has ended, although who started it is still about to hand it to
+  // its place. That is a matter of a moment.
+  while (submitting_.load(std::memory_order_acquire) > submissions_here(*this)) yield_thread();
+}
+
+// Throws what the place does.
+void group_core::submit(const instance_place::ready_task& ready) {
+  submission here{.group = this, .outer = std::exchange(innermost, nullptr)};
+  innermost = &here;
+  std::exception_ptr refusal;
+  try {
+    place_.submit(ready);
+  } catch (...) {
+    refusal = std::current_exception();
+  }
+  innermost = here.outer;
+  submitting_.fetch_sub(1, std::memory_order_release);
+  if (refusal) std::rethrow_exception(std::move(refusal));
 }
 
 // With the lock.
@@ -185,9 +230,10 @@ bool group_core::start(lock_type& l, instance_record& r, task_kind kind,
   }
   r.held_by->arm(*this);
   r.is_under_way = true;
+  submitting_.fetch_add(1, std::memory_order_relaxed);  // with the lock
   l.unlock();
   try {
-    place_.submit(ready);
+    submit(ready);
   } catch (...) {
     l.lock();
     future<void> dropped;
@@ -272,7 +318,11 @@ void group_core::alarm_ended(alarm& /*a*/) noexcept {
     stop(l, r);
   }
   for (const std::size_t index : due.rested) static_cast<void>(state_.retry(index));
-  if (due.total) state_.time_out();
+  if (due.total) {
+    // What a join rule has let finish has no more time, either.
+    if (state_.is_complete()) stop_what_is_left(l, lateness::too_long);
+    state_.time_out();
+  }
   settle(l);
 }
 
@@ -288,7 +338,7 @@ void group_core::settle(lock_type& l) noexcept {
     alarm* const to_start = set_alarm(released);
     wake_waits(released);
     const bool tell_owner = state_.is_idle() && std::exchange(owner_waits_, false);
-    if (ends) stop_those_asked(l);
+    if (ends && state_.stops_running()) stop_those_asked(l);
     const bool some_failed = start_what_may(l);
     if (some_failed) l.unlock();
     if (to_start != nullptr) to_start->start();

@@ -24,6 +24,7 @@
 #include <weft/coro/async_event.hpp>
 #include <weft/coro/schedule_on.hpp>
 #include <weft/coro/sync_wait.hpp>
+#include <weft/io/hybrid.hpp>
 
 #include <support/watchdog.hpp>
 
@@ -384,6 +385,24 @@ TEST(Times, ThrowsTheErrorOfTheLowestIndex) {
         }));
       },
       ThrowsMessage<std::runtime_error>("error 1"));
+}
+
+// The group that it has made is on the thread that its instances need.
+TEST(EachOnAnIoThread, ThrowsWhatTheRangeThrows) {
+  hybrid_scheduler hs({.cpu_workers = 1});
+  const auto until_two = [](int i) {
+    if (i == 2) throw std::runtime_error("bad range");
+    return i;
+  };
+  EXPECT_THROW(hs.spawn_io([](hybrid_scheduler& s, auto make) -> task<> {
+                   static_cast<void>(
+                       co_await each(s,
+                                     std::views::iota(0, 4) | std::views::transform(make) |
+                                         std::views::filter([](int) { return true; }),
+                                     [](int) -> task<> { co_await yield(); }, {.max_running = 2}));
+                 }(hs, until_two))
+                   .get(),
+               std::runtime_error);
 }
 
 }  // namespace

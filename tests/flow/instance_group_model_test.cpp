@@ -258,7 +258,7 @@ struct world {
         m.finish_group(group_end::completed);
         return group->complete();
       case 1:
-        m.finish_group(group_end::cancelled);
+        m.stop_everything();
         return group->cancel();
       case 2:
         // When it waits it stops the group as soon as it goes on, which nobody sees.

@@ -714,7 +714,7 @@ TEST_F(InstanceGroup, WhenTheTimeOfAllIsOverTheRestTimedOut) {
                                    if (x != 0) co_await never.wait();
                                    co_return x;
                                  },
-                                 {.max_running = 1, .total_timeout = 20ms});
+                                 {.max_running = 1, .total_timeout = 500ms});
   const auto ticket = [&] {
     auto t = group.open();
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(t.add(i));
@@ -724,6 +724,58 @@ TEST_F(InstanceGroup, WhenTheTimeOfAllIsOverTheRestTimedOut) {
   EXPECT_THAT(kinds(outcomes), ElementsAre(kind::value, kind::timed_out, kind::timed_out));
   EXPECT_EQ(outcomes[2].attempts(), 0U);
   EXPECT_EQ(group.ended_by(), group_end::timed_out);
+}
+
+TEST_F(InstanceGroup, CancellingStopsAlsoWhatTheJoinRuleLetFinish) {
+  async_event never;
+  instance_group<int, int> group(pool_,
+                                 [&](int x) -> task<int> {
+                                   if (x != 0) co_await never.wait();
+                                   co_return x;
+                                 },
+                                 {.join = n_of(1, rest::let_finish)});
+  add_all(group, {1, 0});
+  EXPECT_EQ(sync_wait(group.join()).size(), 1U);
+  group.cancel();
+  sync_wait(group.drain());
+}
+
+TEST_F(InstanceGroup, TheTimeOfAllIsOverAlsoForWhatTheJoinRuleLetFinish) {
+  async_event never;
+  instance_group<int, int> group(pool_,
+                                 [&](int x) -> task<int> {
+                                   if (x != 0) co_await never.wait();
+                                   co_return x;
+                                 },
+                                 {.join = n_of(1, rest::let_finish), .total_timeout = 50ms});
+  add_all(group, {1, 0});
+  sync_wait(group.drain());
+}
+
+TEST_F(InstanceGroup, ATicketThatWasMovedFromAddsNothing) {
+  instance_group<int> group(pool_, [](int) {});
+  auto ticket = group.open();
+  const auto taken = std::move(ticket);
+  EXPECT_FALSE(ticket.add(1));            // NOLINT(bugprone-use-after-move)
+  EXPECT_FALSE(ticket.another().add(1));  // NOLINT(bugprone-use-after-move)
+}
+
+// Who starts an instance hands it to the pool without the lock; the group waits for that.
+TEST_F(InstanceGroup, MayEndWithItsPoolWhileATicketAdds) {
+  const int rounds = test::rounds(500);
+  for (int i = 0; i < rounds; ++i) {
+    std::optional<pool> place(std::in_place, pool_options{.workers = 1});
+    std::optional<instance_group<int>> group(std::in_place, *place, [](int) {});
+    std::latch both(2);
+    std::jthread adder([&both, ticket = group->open()]() mutable {
+      both.arrive_and_wait();
+      while (ticket.add(1)) {
+      }
+    });
+    both.arrive_and_wait();
+    group.reset();
+    place.reset();
+  }
 }
 
 TEST_F(InstanceGroup, ATotalTimeoutOfAnEmptyGroupEndsIt) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <ranges>
@@ -97,10 +98,18 @@ task<std::vector<outcome<R>>> run_group(instance_place where, View items, F f,
   }();
   instance_group<iterator, R> group(where, body, options);
   auto next = items.begin();
-  {
+  std::exception_ptr bad_range;
+  try {
     auto ticket = group.open();
     for (; next != items.end() && ticket.add(next); ++next) {
     }
+  } catch (...) {
+    bad_range = std::current_exception();
+  }
+  if (bad_range) {
+    group.cancel();
+    co_await group.drain();  // the destructor may not wait for them on an I/O thread
+    std::rethrow_exception(bad_range);
   }
   auto outcomes = co_await group.join();
   co_await group.drain();

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/base/atomic.hpp>
 #include <weft/core/future.hpp>
 #include <weft/core/latch.hpp>
 #include <weft/coro/promise.hpp>
@@ -187,14 +188,21 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
   [[nodiscard]] bool start(lock_type& lock, instance_record& r, task_kind kind,
                            const spawn_options& options) noexcept;
   void fail(instance_record& r, std::exception_ptr error) noexcept;
+  void submit(const instance_place::ready_task& ready);
   void stop(lock_type& lock, instance_record& r) noexcept;
   void stop_those_asked(lock_type& lock) noexcept;
+  enum class lateness : std::uint8_t { in_time, too_long };
+  void stop_what_is_left(lock_type& lock, lateness how) noexcept;
   [[nodiscard]] bool is_over(const group_wait& w) const noexcept;
   void wake_waits(detail::job_list& released) noexcept;
   [[nodiscard]] bool needs_this_thread() noexcept;
 
   const std::string name_;
   const task_kind kind_;
+
+  // Threads between the lock and the place. Raised with the lock; lowered (release) when the place
+  // is not needed any more, for the owner (acquire), who may take it away then.
+  atomic<unsigned> submitting_{0};
 
   mutable std::mutex mutex_;
   // The rest is guarded by mutex_.

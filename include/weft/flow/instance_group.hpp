@@ -25,7 +25,7 @@ class instance_ticket {
  public:
   // By instance_group::open(), which says whether there is still something to add to.
   explicit instance_ticket(std::shared_ptr<flow::group_for<T>> group) noexcept
-      : group_(std::move(group)), is_open_(group_->open_ticket()) {}
+      : group_(std::move(group)), is_open_(group_ != nullptr && group_->open_ticket()) {}
   instance_ticket(instance_ticket&& other) noexcept
       : group_(std::move(other.group_)), is_open_(std::exchange(other.is_open_, false)) {}
   instance_ticket& operator=(instance_ticket&& other) noexcept {
@@ -77,7 +77,8 @@ class instance_ticket {
 //   throws is its outcome; and so is that its place would not take it.
 // Lifetime: the destructor cancels and waits; what a join rule with rest::let_finish has left is
 //   not cancelled. On an I/O thread whose instances have not ended that would wait for ever, and
-//   aborts: join() or drain() before. In a forked child it does nothing.
+//   aborts: join() or drain() before. Not from one of its own instances, which would wait for
+//   itself. In a forked child it does nothing.
 template <class T, class R = void>
 class instance_group {
   static_assert(!std::is_reference_v<T> && !std::is_reference_v<R>,
@@ -108,7 +109,7 @@ class instance_group {
     if (group_->is_abandoned()) return;
     group_->cancel();
     group_->wait_until_idle();
-    group_->forget();
+    if (group_.use_count() != 1) group_->forget();  // tickets hold it, also those in items
   }
   instance_group(const instance_group&) = delete;
   instance_group& operator=(const instance_group&) = delete;
@@ -132,10 +133,12 @@ class instance_group {
   // co_await drain(): nothing runs any more, also not what the join rule let finish.
   [[nodiscard]] task<void> drain() { return drain(group_.get()); }
 
-  // 27: no more; what runs is asked to stop, and join() gives what there is.
+  // 27: no more; what runs is asked to stop, and join() gives what there is. Of a group that is
+  // complete already it changes nothing.
   void complete() noexcept { group_->complete(); }
-  // 26: as complete(), but join() throws cancelled, so that nothing follows.
-  void cancel() noexcept { group_->cancel(); }
+  // 26: as complete(), but join() throws cancelled, so that nothing follows. Also what a join rule
+  // has let finish is asked to stop.
+  void cancel() noexcept { group_->stop_everything(); }
 
   [[nodiscard]] group_progress progress() const noexcept { return group_->progress(); }
   // Why it is complete.

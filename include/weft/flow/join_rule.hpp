@@ -26,7 +26,8 @@ struct group_progress {
   friend bool operator==(const group_progress&, const group_progress&) = default;
 };
 
-// What becomes of instances that run when the join rule fires. What has not begun is withdrawn.
+// What becomes of instances that run when the join rule fires. What waits for its turn is
+// withdrawn.
 enum class rest : std::uint8_t {
   let_finish,  // they run on, and nobody asks for their results
   cancel,      // they are asked to stop
