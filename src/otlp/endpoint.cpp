@@ -39,10 +39,15 @@ class reader {
   }
 
  private:
+  // Without what may be a password.
+  [[nodiscard]] std::string shown() const {
+    const std::size_t at = url_.rfind('@');
+    return at == std::string_view::npos ? base::printable(url_.substr(0, 200))
+                                        : "..." + base::printable(url_.substr(at, 200));
+  }
   [[noreturn]] void refuse(const std::string& problem) const {
-    throw std::invalid_argument("weft: " + std::string(where_) + ": \"" +
-                                base::printable(url_.substr(0, 200)) + "\" " + problem +
-                                "; give an address such as \"http://localhost:4318\"");
+    throw std::invalid_argument("weft: " + std::string(where_) + ": \"" + shown() + "\" " +
+                                problem + "; give an address such as \"http://localhost:4318\"");
   }
 
   [[nodiscard]] std::string_view after_scheme() const {
@@ -52,7 +57,7 @@ class reader {
     });
     if (scheme == "https") {
       throw std::invalid_argument(
-          "weft: " + std::string(where_) + ": \"" + base::printable(url_.substr(0, 200)) +
+          "weft: " + std::string(where_) + ": \"" + shown() +
           "\" asks for https, which Weft does not speak; run a collector beside the program, give "
           "its address here, such as \"http://localhost:4318\", and let it send on with https");
     }
@@ -77,7 +82,7 @@ class reader {
     const auto is_fit = [](char c) {
       return is_digit(c) || is_hex_letter(c) || c == ':' || c == '.';
     };
-    if (close == std::string_view::npos || close == 1 ||
+    if (close == std::string_view::npos || authority.find(':') > close ||
         !std::ranges::all_of(authority.substr(1, close - 1), is_fit)) {
       refuse("has no IPv6 address between its brackets");
     }

@@ -70,9 +70,13 @@ void export_loop::remove(std::uint64_t id) noexcept {
   if (found == sources_.end()) return;
   try {
     read(id, found->second);
-  } catch (const std::exception& error) {
+  } catch (const std::exception&) {
     const std::lock_guard inner(mutex_);
-    last_error_ = std::string("weft: OTLP: what was removed could not be read: ") + error.what();
+    try {
+      last_error_ = "weft: OTLP: what was removed could not be read a last time";
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+      // The one before stays.
+    }
   }
   sources_.erase(found);
 }
@@ -290,8 +294,9 @@ export_loop::result export_loop::conclude(signal& of, const judgement& j, std::u
   of.due = clock::now();
   if (j.what == verdict::later) {
     const double random = std::uniform_real_distribution<>(0, 1)(random_);
-    const auto pause = j.pause.value_or(
-        backoff(++of.failures, options_.backoff_first, options_.backoff_max, random));
+    const auto own = backoff(++of.failures, options_.backoff_first, options_.backoff_max, random);
+    // The collector may ask for haste once; then ours is the least.
+    const auto pause = !j.pause ? own : of.failures == 1 ? *j.pause : std::max(*j.pause, own);
     of.due = clock::now() + pause;
     message +=
         " (" + counted(count, of.what) + " wait, the next attempt is in " + seconds(pause) + ")";

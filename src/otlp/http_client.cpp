@@ -1,5 +1,8 @@
 #include "otlp/http_client.hpp"
 
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -29,7 +32,14 @@ class http_client::connection {
   using request = http::request<http::string_body>;
   using parser = http::response_parser<http::string_body>;
 
-  [[nodiscard]] bool is_open() const noexcept { return socket_.is_open(); }
+  // Open, and nothing has come since the last answer, not even the end: what comes unasked must not
+  // be taken for the next answer.
+  [[nodiscard]] bool is_idle() noexcept {
+    char byte = 0;
+    return socket_.is_open() &&
+           ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+           (errno == EAGAIN || errno == EWOULDBLOCK);
+  }
   // Whether the time was up for the operation that failed last.
   [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
   // Something came after the answer, which must not be taken for the next one.
@@ -154,8 +164,9 @@ http_client::outcome http_client::post(const std::string& path, std::string body
   // The server may have closed a connection that was kept, without our having noticed: that is no
   // reason to wait. So the second attempt has a new one.
   for (int attempt = 1;; ++attempt) {
-    const bool was_kept = connection_->is_open();
+    const bool was_kept = connection_->is_idle();
     if (!was_kept) {
+      connection_->close();
       if (std::string problem = connection_->open(to_, until); !problem.empty()) {
         connection_->close();
         return failure(std::move(problem));

@@ -31,7 +31,9 @@ name_lookup::~name_lookup() = default;
 name_lookup::result name_lookup::find(const std::string& host,
                                       const std::function<clock::time_point()>& until) {
   std::unique_lock lock(state_->mutex);
-  if (!state_->is_under_way) {
+  // One that came too late for the last caller still serves this one.
+  const bool is_known = state_->found && !state_->found->addresses.empty();
+  if (!state_->is_under_way && !is_known) {
     state_->found.reset();
     try {
       begin(host);
@@ -54,7 +56,12 @@ name_lookup::result name_lookup::find(const std::string& host,
 // Under the lock.
 void name_lookup::begin(const std::string& host) {
   std::thread([host, look = look_, s = state_] {
-    result made = look(host);
+    result made;
+    try {
+      made = look(host);
+    } catch (const std::exception&) {
+      made = {.addresses = {}, .problem = {}};  // no memory: asked again the next time
+    }
     const std::lock_guard lock(s->mutex);
     s->found = std::move(made);
     s->is_under_way = false;

@@ -70,8 +70,11 @@ void outbox::add(reading r) {
 
 std::optional<reading> outbox::take_reading() {
   if (readings_.empty()) return std::nullopt;
-  auto taken = std::move(readings_.begin()->second);
-  readings_.erase(readings_.begin());
+  // In turn: one that is read often must not keep the others waiting.
+  const auto oldest =
+      std::ranges::min_element(readings_, {}, [](const auto& entry) { return entry.second.order; });
+  auto taken = std::move(oldest->second);
+  readings_.erase(oldest);
   reading_out_ = taken.order;
   points_out_ = taken.points();
   return taken;

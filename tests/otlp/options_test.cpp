@@ -112,6 +112,10 @@ TEST(OtlpEndpoint, WithHttpsIsRefusedWithAnotherWay) {
 TEST(OtlpEndpoint, WithAPasswordIsRefusedWithoutRepeatingIt) {
   EXPECT_THAT(refusal([&] { static_cast<void>(parsed("http://me:secret@collector:4318")); }),
               AllOf(HasSubstr("as the header \"authorization\""), Not(HasSubstr("secret"))));
+  for (const char* url : {"https://me:secret@collector", "ftp://me:secret@collector",
+                          "http://me:sec/secret@collector"}) {
+    EXPECT_THAT(refusal([&] { static_cast<void>(parsed(url)); }), Not(HasSubstr("secret"))) << url;
+  }
 }
 
 TEST(OtlpOptions, ThatAreDefaultsWork) { weft::otlp::check_options({}); }

@@ -129,6 +129,16 @@ TEST(OtlpOutbox, HasABoundOfReadings) {
   EXPECT_EQ(box.take_reading()->source, 4U);
 }
 
+TEST(OtlpOutbox, GivesReadingsOutInTurn) {
+  outbox box(10);
+  box.add(of_source(1, 2));
+  box.add(of_source(2, 2));
+  const auto first = box.take_reading();
+  box.settle_reading(*first, 0);
+  box.add(of_source(1, 2));
+  EXPECT_EQ(box.take_reading()->source, 2U);
+}
+
 TEST(OtlpOutbox, CountsWhatIsLostOnTheWay) {
   outbox box(10);
   box.add(spans(1, 2));
