@@ -39,12 +39,12 @@ class first_report {
 };
 
 TEST(StallDetector, NamesTheTaskAndTheWorkerThatItHolds) {
+  std::latch go(1);
   trace t;
   pool p({.workers = 2, .name = "images"});
   const auto entry = t.add("main", p);
   t.start();
   first_report report;
-  std::latch go(1);
   {
     const stall_detector detector(t, {.limit = 1ms, .on_stall = report.listener()});
     {
@@ -65,12 +65,12 @@ TEST(StallDetector, NamesTheTaskAndTheWorkerThatItHolds) {
 }
 
 TEST(StallDetector, BlamesTheTaskOnTopNotTheOneThatWaitsForIt) {
+  std::latch begun(1);
+  std::latch go(1);
   trace t;
   pool p({.workers = 1});
   const auto entry = t.add("main", p);
   t.start();
-  std::latch begun(1);
-  std::latch go(1);
   const context_scope outer(context().part("waits"));
   p.spawn([&] {
     const context_scope inner(context().part("stuck"));

@@ -72,12 +72,12 @@ TEST(Trace, DrawsAnArrowFromWhoeverSpawned) {
 
 // The first job keeps its worker until the other one has taken the second.
 TEST(Trace, DrawsAnArrowToWhoeverStole) {
+  std::latch stolen(1);
   trace t;
   pool p({.workers = 2});
   const auto entry = t.add("main", p);
   t.start();
   p.spawn([&] {
-    std::latch stolen(1);
     p.spawn([&] { stolen.count_down(); });
     stolen.wait();
   });
@@ -92,12 +92,12 @@ TEST(Trace, DrawsAnArrowToWhoeverStole) {
 }
 
 TEST(Trace, CountsWhatIsQueuedAndWhatRuns) {
+  std::latch begun(1);  // they outlive the pool, and who looks at them
+  std::latch go(1);
   trace t;
   pool p({.workers = 1});
   const auto entry = t.add("main", p);
   t.start();
-  std::latch begun(1);
-  std::latch go(1);
   p.spawn([&] {
     begun.count_down();
     go.wait();
@@ -176,12 +176,12 @@ TEST(Trace, IsTurnedOnAndOffWhileThePoolWorks) {
 }
 
 TEST(Trace, ShowsWhatGoesOnStill) {
+  std::latch begun(1);  // they outlive the pool, and who looks at them
+  std::latch go(1);
   trace t;
   pool p({.workers = 1});
   const auto entry = t.add("main", p);
   t.start();
-  std::latch begun(1);
-  std::latch go(1);
   p.spawn([&] {
     begun.count_down();
     go.wait();
