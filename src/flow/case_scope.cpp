@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <utility>
 
 #include <weft/core/errors.hpp>
 #include <weft/flow/group_core.hpp>
@@ -14,7 +15,7 @@ namespace flow {
 class case_group final : public group_core {
  public:
   explicit case_group(instance_place where)
-      : group_core(where, {}, task_kind::function, "case_scope") {
+      : group_core(std::move(where), {}, task_kind::function, "case_scope") {
     open_ticket();
   }
 
@@ -78,7 +79,8 @@ class case_group final : public group_core {
 }  // namespace flow
 
 case_scope::case_scope(instance_place where)
-    : group_(std::make_shared<flow::case_group>(where)), exceptions_(std::uncaught_exceptions()) {}
+    : group_(std::make_shared<flow::case_group>(std::move(where))),
+      exceptions_(std::uncaught_exceptions()) {}
 
 case_scope::~case_scope() {
   if (group_->is_abandoned()) return;

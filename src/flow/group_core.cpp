@@ -35,7 +35,7 @@ bool needs_timers(const instance_options& options) {
 
 group_core::group_core(instance_place where, const instance_options& options, task_kind kind,
                        const char* call)
-    : place_(where),
+    : place_(std::move(where)),
       options_((check_options(options, call), without_name(options))),
       name_(options.name),
       kind_(kind),

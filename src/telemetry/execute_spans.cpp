@@ -39,6 +39,7 @@ std::vector<span> take_spans(trace_recorder& from) {
   const calendar days;
 
   std::vector<span> spans;
+  spans.reserve(ended.size());
   for (const kept_span& k : ended) {
     spans.push_back({.trace = k.trace,
                      .id = k.id,

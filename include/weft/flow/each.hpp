@@ -96,7 +96,7 @@ task<std::vector<outcome<R>>> run_group(instance_place where, View items, F f,
       return [&f](iterator at) -> body_return_t<F, item, no_ticket> { return std::invoke(f, *at); };
     }
   }();
-  instance_group<iterator, R> group(where, body, options);
+  instance_group<iterator, R> group(std::move(where), body, options);
   auto next = items.begin();
   std::exception_ptr bad_range;
   try {
@@ -190,10 +190,10 @@ template <class Range, class F>
   flow::require_all_values(options, "each");
   auto view = std::views::all(std::forward<Range>(items));
   if (flow::is_plain(options)) {
-    return flow::run_plain<result>(where, std::move(view), std::decay_t<F>(std::forward<F>(f)),
-                                   options.lane);
+    return flow::run_plain<result>(std::move(where), std::move(view),
+                                   std::decay_t<F>(std::forward<F>(f)), options.lane);
   }
-  return flow::values_of<result>(flow::run_group<result>(where, std::move(view),
+  return flow::values_of<result>(flow::run_group<result>(std::move(where), std::move(view),
                                                          std::decay_t<F>(std::forward<F>(f)),
                                                          options, std::string(options.name)));
 }
@@ -208,7 +208,7 @@ template <class Range, class F>
   using result = flow::each_result_t<Range, F>;
   detail::require_callable(f, "each_outcome");
   flow::check_options(options, "each_outcome");
-  return flow::run_group<result>(where, std::views::all(std::forward<Range>(items)),
+  return flow::run_group<result>(std::move(where), std::views::all(std::forward<Range>(items)),
                                  std::decay_t<F>(std::forward<F>(f)), options,
                                  std::string(options.name));
 }
@@ -217,7 +217,7 @@ template <class Range, class F>
 template <std::size_t N, class F>
 [[nodiscard]] auto times(instance_place where, F&& f, const instance_options& options = {}) {
   detail::require_callable(f, "times");
-  auto values = each(where, std::views::iota(std::size_t{0}, N),
+  auto values = each(std::move(where), std::views::iota(std::size_t{0}, N),
                      flow::with_index(std::forward<F>(f)), options);
   using value = typename decltype(values)::value_type::value_type;
   return flow::as_array<value, N>(std::move(values));

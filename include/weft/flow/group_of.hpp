@@ -140,7 +140,8 @@ class group_with final : public group_of<T, R> {
  public:
   template <class G>
   group_with(instance_place where, G&& body, const instance_options& options, const char* call)
-      : base(where, options, body_kind<F, T, ticket>, call), body_(std::forward<G>(body)) {
+      : base(std::move(where), options, body_kind<F, T, ticket>, call),
+        body_(std::forward<G>(body)) {
     if (!std::copy_constructible<T> && options.retry.times > 0) {
       throw std::invalid_argument(std::string("weft: ") + call +
                                   ": instance_options::retry needs items that can be copied, one "

@@ -99,8 +99,8 @@ class instance_group {
           std::is_void_v<R> || std::convertible_to<flow::body_result_t<function, T, ticket>, R>,
           "weft: the body of instance_group<T, R> must return an R, or a task of one");
       detail::require_callable(body, "instance_group");
-      auto made = std::make_shared<flow::group_with<T, R, function>>(where, std::forward<F>(body),
-                                                                     options, "instance_group");
+      auto made = std::make_shared<flow::group_with<T, R, function>>(
+          std::move(where), std::forward<F>(body), options, "instance_group");
       made->start_clock();
       group_ = std::move(made);
     }
