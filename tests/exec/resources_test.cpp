@@ -20,6 +20,8 @@
 #include <system_error>
 #include <vector>
 
+#include <support/live_threads.hpp>
+#include <support/resident_memory.hpp>
 #include <support/scale.hpp>
 #include <support/watchdog.hpp>
 
@@ -28,18 +30,14 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using weft::test::live_threads;
+using weft::test::resident_kib;
 
 constexpr auto fixed = weft::sizing_policy::fixed;
 
-std::size_t resident_bytes() {
-  std::size_t size = 0;
-  std::size_t resident = 0;
-  std::ifstream("/proc/self/statm") >> size >> resident;
-  return resident * 4096;
-}
-std::size_t entries(const char* directory) {
+std::size_t open_files() {
   return static_cast<std::size_t>(
-      std::distance(fs::directory_iterator(directory), fs::directory_iterator()));
+      std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
 }
 
 TEST(Memory, TenMillionItemsRunInConstantSpace) {
@@ -52,11 +50,11 @@ TEST(Memory, TenMillionItemsRunInConstantSpace) {
   for (auto&& r :
        ex.map([](long i) { return i; }, std::views::iota(0L, 10'000'000L), {.look_ahead = 1024})) {
     in_order = in_order && r == expected;
-    if (++expected == 1'000'000) at_first_million = resident_bytes();
+    if (++expected == 1'000'000) at_first_million = resident_kib();
   }
   EXPECT_TRUE(in_order);
   EXPECT_EQ(expected, 10'000'000);
-  EXPECT_LT(resident_bytes(), at_first_million + (1 << 20));
+  EXPECT_LT(resident_kib(), at_first_million + 1024);
 }
 
 TEST(Lifecycle, AThousandExecutorsLeakNothing) {
@@ -68,14 +66,14 @@ TEST(Lifecycle, AThousandExecutorsLeakNothing) {
     EXPECT_EQ(sum + ex.submit([i] { return i; }).get(), 210 + i);
   };
   for (int i = 0; i < 50; ++i) live(i);
-  const std::size_t threads = entries("/proc/self/task");
-  const std::size_t files = entries("/proc/self/fd");
-  const std::size_t memory = resident_bytes();
+  const std::size_t threads = live_threads();
+  const std::size_t files = open_files();
+  const std::size_t memory = resident_kib();
   for (int i = 0; i < weft::test::rounds(1000); ++i) live(i);
-  EXPECT_EQ(entries("/proc/self/task"), threads);
-  EXPECT_EQ(entries("/proc/self/fd"), files);
+  EXPECT_EQ(live_threads(), threads);
+  EXPECT_EQ(open_files(), files);
   if (!weft::test::under_sanitizer) {
-    EXPECT_LT(resident_bytes(), memory + (1 << 20));
+    EXPECT_LT(resident_kib(), memory + 1024);
   }
 }
 

@@ -12,8 +12,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <span>
@@ -33,6 +31,8 @@
 #include <weft/io/hybrid.hpp>
 
 #include <support/forbid_call.hpp>
+#include <support/live_threads.hpp>
+#include <support/resident_memory.hpp>
 #include <support/scale.hpp>
 
 #include "io/socket_fixture.hpp"
@@ -51,23 +51,6 @@ task<> echo(tcp_stream stream) {
   while (const std::size_t size = co_await stream.read_some(buffer)) {
     co_await stream.write_all(std::span(buffer).first(size));
   }
-}
-
-std::size_t threads() {
-  std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry :
-       std::filesystem::directory_iterator("/proc/self/task")) {
-    ++count;
-  }
-  return count;
-}
-
-std::size_t resident_kib() {
-  std::ifstream statm("/proc/self/statm");
-  std::size_t total = 0;
-  std::size_t resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 1024;
 }
 
 class Socket : public socket_test {};
@@ -559,17 +542,17 @@ TEST_P(SocketForLong, DescriptorsThreadsAndMemoryStayTheSameOverManyConnections)
   };
   for (int i = 0; i < 3; ++i) batch();
   const std::size_t descriptors = open_descriptors();
-  const std::size_t threads_before = threads();
+  const std::size_t threads_before = live_threads();
   const std::size_t memory = resident_kib();
   for (int i = 0; i < connections_for_long(); i += at_once) batch();
   wait_until([&] { return open_descriptors() <= descriptors; });
-  EXPECT_EQ(threads(), threads_before);
+  EXPECT_EQ(live_threads(), threads_before);
   const std::size_t memory_after = resident_kib();
   if (!weft::test::under_sanitizer) {
     EXPECT_LT(memory_after, memory + 8 * 1024);
   }
   std::cout << connections_for_long() << " connections: descriptors " << descriptors << " -> "
-            << open_descriptors() << ", threads " << threads_before << " -> " << threads()
+            << open_descriptors() << ", threads " << threads_before << " -> " << live_threads()
             << ", resident " << memory << " -> " << memory_after << " KiB\n";
   serve.request_stop();
   EXPECT_THROW(serve.get(), weft::cancelled);
