@@ -114,10 +114,13 @@ TEST(FailFastOnThreads, AMapThatIsUnderWayEndsWithTheReason) {
 TEST(FailFastOnThreads, RunningTasksAreToldByTheirToken) {
   const weft::test::watchdog guard(60s);
   weft::executor ex({.max_workers = 2, .sizing = fixed});
-  auto running = ex.submit([](const std::stop_token& stop) {
+  std::latch begun(1);  // one that has not begun is cancelled
+  auto running = ex.submit([&](const std::stop_token& stop) {
+    begun.count_down();
     while (!stop.stop_requested()) std::this_thread::yield();
     return 7;
   });
+  begun.wait();
   auto failing = ex.submit([] { throw std::runtime_error("enough"); });
   EXPECT_EQ(running.get(), 7);
   EXPECT_THROW(failing.get(), std::runtime_error);
