@@ -264,43 +264,30 @@ void crew::throw_stopped(const char* name) const {
       "down, or make a new pool");
 }
 
-// The observer may be taken away meanwhile.
-void crew::tell_queued(const queued_job& job) noexcept {
-  if (weft::observer* const o = observer()) o->job_queued(&job);
-}
-
 void crew::submit(queued_job& job, const char* name) {
-  note_queued(job);
   if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
+    observer_.note_queued(&job);
     w->push(job);
     return;
   }
   require_open(name);
+  weft::observer* const told = observer_.note_queued(&job);
   const std::size_t limit = options_.max_pending == 0 ? injector::no_limit : options_.max_pending;
-  switch (injector_.push(job, limit)) {
-    case push_status::pushed:
-      break;
-    case push_status::closed:
-      throw_stopped(name);
-    case push_status::full:
-      if (options_.overflow == when_full::reject) {
-        throw queue_full("weft: " + std::string(name) + ": " +
-                         std::to_string(options_.max_pending) +
-                         " jobs are waiting (pool_options::max_pending); try again later, or let "
-                         "the caller wait with when_full::block");
-      }
-      if (options_.overflow == when_full::run_in_caller) {
-        job.call(job, job_fate::run);
-        return;
-      }
-      wait_for_room(job, name);
-      break;
+  push_status status = injector_.push(job, limit);
+  if (status == push_status::full && options_.overflow == when_full::block) {
+    status = wait_for_room(job);
   }
-  announce_work();
+  if (status == push_status::pushed) return announce_work();
+  tell_withdrawn(told, &job);
+  if (status == push_status::closed) throw_stopped(name);
+  if (options_.overflow == when_full::run_in_caller) return job.call(job, job_fate::run);
+  throw queue_full("weft: " + std::string(name) + ": " + std::to_string(options_.max_pending) +
+                   " jobs are waiting (pool_options::max_pending); try again later, or let the "
+                   "caller wait with when_full::block");
 }
 
-void crew::wait_for_room(queued_job& job, const char* name) {
-  if (is_deterministic()) return make_room_here(job, name);
+push_status crew::wait_for_room(queued_job& job) {
+  if (is_deterministic()) return make_room_here(job);
   std::unique_lock lock(room_mutex_);
   // seq_cst: either the taker sees this waiter, or the push below sees the room it made.
   waiting_for_room_.fetch_add(1, std::memory_order_seq_cst);
@@ -310,7 +297,7 @@ void crew::wait_for_room(queued_job& job, const char* name) {
     return status != push_status::full;
   });
   waiting_for_room_.fetch_sub(1, std::memory_order_seq_cst);
-  if (status == push_status::closed) throw_stopped(name);
+  return status;
 }
 
 void crew::announce_work() noexcept {
@@ -319,11 +306,10 @@ void crew::announce_work() noexcept {
 }
 
 // Nobody but the caller can run what fills the queue.
-void crew::make_room_here(queued_job& job, const char* name) {
+push_status crew::make_room_here(queued_job& job) {
   for (;;) {
     const push_status status = injector_.push(job, options_.max_pending);
-    if (status == push_status::pushed) return;
-    if (status == push_status::closed) throw_stopped(name);
+    if (status != push_status::full) return status;
     run_all_here();
   }
 }
@@ -352,7 +338,7 @@ void crew::room_made() noexcept {
 }
 
 void crew::continue_with(queued_job& job) noexcept {
-  note_queued(job);
+  weft::observer* const told = observer_.note_queued(&job);
   if (worker* w = current_worker(); w != nullptr && &w->home() == this) {
     w->push(job);
     return;
@@ -362,6 +348,7 @@ void crew::continue_with(queued_job& job) noexcept {
   if (injector_.push(job) == push_status::pushed) {
     announce_work();
   } else {
+    tell_withdrawn(told, &job);
     job.call(job, job_fate::run);  // the pool ends and this is no worker of it: nobody else will
   }
 }
@@ -369,7 +356,7 @@ void crew::continue_with(queued_job& job) noexcept {
 // The queue for work from outside is behind everything a worker has.
 void crew::post_last(queued_job& job) noexcept {
   if (is_here()) {
-    note_queued(job);
+    observer_.note_queued(&job);
     return current_worker()->push_last(job);
   }
   continue_with(job);
@@ -436,6 +423,7 @@ void crew::report_unhandled(std::exception_ptr error) const noexcept {
 pool_stats crew::stats() const {
   pool_stats s;
   const sleep::counts counts = sleep_.read();
+  s.since = made_at_;
   s.workers = sleep_.seats();
   s.idle_workers = std::min<std::size_t>(s.workers, counts.vacant + counts.searching);
   s.queue_depth = injector_.size();

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -92,19 +93,14 @@ class crew final : public lane {
   [[nodiscard]] demand idle_demand() const noexcept;
 
  private:
-  // Apart, so that without an observer it is one branch.
-  void note_queued(const queued_job& job) noexcept {
-    if (observer() != nullptr) [[unlikely]]
-      tell_queued(job);
-  }
-  [[gnu::cold, gnu::noinline]] void tell_queued(const queued_job& job) noexcept;
   void start_workers(unsigned count);
   void start_worker(unsigned wanted);
   ~crew() = default;
   static void* thread_main(void* argument) noexcept;
-  void wait_for_room(queued_job& job, const char* name);
-  void make_room_here(queued_job& job, const char* name);  // deterministic pool
-  void run_all_here() noexcept;                            // deterministic pool
+  // Both queue the job, unless the pool ends meanwhile.
+  [[nodiscard]] push_status wait_for_room(queued_job& job);
+  [[nodiscard]] push_status make_room_here(queued_job& job);  // deterministic pool
+  void run_all_here() noexcept;                               // deterministic pool
   [[noreturn]] void throw_stopped(const char* name) const;
 
   atomic<std::uint32_t> references_{1};  // the pool's, and those of jobs that may outlive it
@@ -138,6 +134,8 @@ class crew final : public lane {
   std::mutex room_mutex_;
   std::condition_variable room_;
   atomic<unsigned> waiting_for_room_{0};  // written under room_mutex_, read by takers
+
+  const std::chrono::system_clock::time_point made_at_ = std::chrono::system_clock::now();
 };
 
 }  // namespace weft::detail

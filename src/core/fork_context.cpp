@@ -97,6 +97,7 @@ bool fork_context::take_back_or_wait(job& j, latch& done) noexcept {
     if (!newest) break;
     if (newest.get() == &j) return true;
     if (self.may_help()) {
+      self.note_helping();
       self.execute_nested(newest);
     } else {
       self.give_back(static_cast<queued_job&>(*newest.get()));

@@ -18,6 +18,13 @@ bool observer_slot::set(const std::shared_ptr<observer>& next) {
   return true;
 }
 
+// The observer may be taken away meanwhile.
+observer* observer_slot::tell_queued(const void* job) noexcept {
+  observer* const told = get();
+  if (told != nullptr) told->job_queued(job);
+  return told;
+}
+
 void call_observed(observer& o, unsigned worker, job& j, job_fate fate) noexcept {
   running& here = running::on_this_thread();
   observer* const outer = std::exchange(here.observer, &o);

@@ -10,6 +10,8 @@
 #include <weft/base/topology.hpp>
 
 namespace weft::detail {
+
+static_assert(pool::workers_limit <= observer::workers_max);
 namespace {
 
 unsigned default_workers() {

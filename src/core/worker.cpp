@@ -256,6 +256,7 @@ void worker::give_away() noexcept {
   if (crew_.is_deterministic() && !at_nesting_limit() && random() % 2 == 0) {
     if (const job_ref job = draw_job()) {
       const running_for_nobody meanwhile;
+      note_helping();
       execute_nested(job);
     }
   }
@@ -263,6 +264,7 @@ void worker::give_away() noexcept {
 
 void worker::run_inline(queued_job& job) noexcept {
   count_spawn();
+  note_helping();
   execute_nested(job_ref::batchable(job));
 }
 
@@ -270,6 +272,7 @@ void worker::run_inline(queued_job& job) noexcept {
 
 void worker::wait_until(latch& done) noexcept {
   const running_for_nobody meanwhile;
+  note_helping();
   for (unsigned round = 0; !done.is_set();) {
     if (may_help()) {
       if (const job_ref job = find_job()) {
@@ -311,6 +314,7 @@ void worker::wait_without_helping(latch& done) noexcept {
 
 bool worker::wait_until(latch& done, std::chrono::steady_clock::time_point deadline) noexcept {
   const running_for_nobody meanwhile;
+  note_helping();
   while (!done.is_set()) {
     if (may_help()) {
       if (const job_ref job = find_job()) {
@@ -321,12 +325,14 @@ bool worker::wait_until(latch& done, std::chrono::steady_clock::time_point deadl
     if (std::chrono::steady_clock::now() >= deadline) return false;
     constexpr timespec nap{.tv_sec = 0, .tv_nsec = 50'000};
     ::nanosleep(&nap, nullptr);
+    note_helping();
   }
   return true;
 }
 
 void worker::run_until(const latch& done) noexcept {
   const running_for_nobody meanwhile;
+  note_helping();
   while (!done.is_set()) {
     const job_ref job = find_job();
     if (!job) return;
@@ -336,7 +342,13 @@ void worker::run_until(const latch& done) noexcept {
 
 void worker::run_all() noexcept {
   const running_for_nobody meanwhile;
+  note_helping();
   while (const job_ref job = find_job()) execute(job);
+}
+
+void worker::note_helping() noexcept {
+  if (weft::observer* const o = crew_.observer()) [[unlikely]]
+    o->worker_helps(index_);
 }
 
 void worker::begin_search() noexcept {

@@ -128,6 +128,7 @@ class worker final : public fork_context, private waiter {
   // Returns the observer that was told of it, if any, to be told of the end, too.
   observer* note_falling_asleep(worker_activity as) noexcept;
   void note_waking(observer* told) noexcept;
+  void note_helping() noexcept;
   bool may_help() const noexcept;
 
   void wake() noexcept override;  // by the thread that sets the latch we sleep at

@@ -25,6 +25,7 @@ using detail::job_fate;
 using detail::queued_job;
 
 constexpr unsigned threads_limit = 4096;
+static_assert(threads_limit < observer::workers_max);  // who stands in has the number after them
 constexpr std::chrono::milliseconds longest_idle = std::chrono::hours(24);
 
 blocking_lane_options checked(blocking_lane_options options) {
@@ -94,10 +95,6 @@ class blocking_lane::crew {
   static void* thread_main(void* argument) noexcept;
   void prepare_thread(unsigned index) const noexcept;
   void serve(seat& here);
-  void note_queued(const queued_job& job) noexcept {
-    if (observer* const o = observer_.get()) [[unlikely]]
-      o->job_queued(&job);
-  }
   [[nodiscard]] bool leave(seat& here);
 
   // All with mutex_ held; run() gives it back meanwhile.
@@ -105,11 +102,14 @@ class blocking_lane::crew {
   [[nodiscard]] bool start_thread(queued_job& job) noexcept;
   void start_threads_for_waiting() noexcept;
   void run(queued_job& job, unsigned index, std::unique_lock<std::mutex>& lock) noexcept;
+  void call(queued_job& job, unsigned index, job_fate fate) noexcept;  // without it
   void stand_in(queued_job& job, std::unique_lock<std::mutex>& lock) noexcept;
   void let_wait(queued_job& job) noexcept;
   [[nodiscard]] queued_job* take_waiting() noexcept;
   [[nodiscard]] queued_job* next_job(seat& here, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool is_deserted() const noexcept { return threads_ + callers_ == 0; }
+  // For the observer: no thread of the lane has it.
+  [[nodiscard]] unsigned number_of_callers() const noexcept { return options_.max_threads; }
 
   const blocking_lane_options options_;
   const pid_t process_ = ::getpid();
@@ -155,8 +155,8 @@ blocking_lane::crew::crew(blocking_lane_options options)
 
 bool blocking_lane::crew::try_post(queued_job& job) noexcept {
   if (is_abandoned()) return false;
-  note_queued(job);
-  const std::lock_guard lock(mutex_);
+  observer* const told = observer_.note_queued(&job);
+  std::unique_lock lock(mutex_);
   if (!closing_) {
     if (hand_over(job)) return true;
     if (threads_ > 0 && waiting_count_ < options_.max_waiting) {
@@ -165,15 +165,18 @@ bool blocking_lane::crew::try_post(queued_job& job) noexcept {
     }
   }
   ++refused_;
+  lock.unlock();
+  detail::tell_withdrawn(told, &job);
   return false;
 }
 
 void blocking_lane::crew::post(queued_job& job) noexcept {
   if (is_abandoned()) return job.call(job, job_fate::drop);
-  note_queued(job);
+  observer* const told = observer_.note_queued(&job);
   std::unique_lock lock(mutex_);
   if (cancelling_) {
     lock.unlock();
+    detail::tell_withdrawn(told, &job);
     return job.call(job, job_fate::drop);
   }
   if (hand_over(job)) return;
@@ -235,14 +238,18 @@ void blocking_lane::crew::run(queued_job& job, unsigned index,
   start_threads_for_waiting();
   lock.unlock();
   const void* const before = std::exchange(running_for, this);
-  if (observer* const o = observer_.get()) [[unlikely]] {
-    detail::call_observed(*o, index, job, job_fate::run);
-  } else {
-    job.call(job, job_fate::run);
-  }
+  call(job, index, job_fate::run);
   running_for = before;
   lock.lock();
   --running_;
+}
+
+void blocking_lane::crew::call(queued_job& job, unsigned index, job_fate fate) noexcept {
+  if (observer* const o = observer_.get()) [[unlikely]] {
+    detail::call_observed(*o, index, job, fate);
+  } else {
+    job.call(job, fate);
+  }
 }
 
 // Runs what waits, too, until a thread can be had: jobs that these post are not run inside them.
@@ -251,7 +258,7 @@ void blocking_lane::crew::stand_in(queued_job& job, std::unique_lock<std::mutex>
   ++running_;
   for (queued_job* next = &job; next != nullptr; next = take_waiting()) {
     ++run_by_callers_;
-    run(*next, options_.max_threads, lock);  // no thread of the lane has that number
+    run(*next, number_of_callers(), lock);
     start_threads_for_waiting();
     if (threads_ > 0) break;
   }
@@ -283,7 +290,9 @@ void blocking_lane::crew::shutdown(shutdown_mode mode) {
     }
     for (seat* const each : idle_) each->handed.notify_one();
   }
-  while (queued_job* const job = dropped.pop_front()) job->call(*job, job_fate::drop);
+  while (queued_job* const job = dropped.pop_front()) {
+    call(*job, number_of_callers(), job_fate::drop);
+  }
 
   const std::lock_guard only(ending_);
   std::unique_lock lock(mutex_);

@@ -126,12 +126,12 @@ bool io_thread::is_here() const noexcept { return lane_of_this_thread() == this;
 bool io_thread::observe(const std::shared_ptr<observer>& o) { return loop_->observer.set(o); }
 
 void io_thread::post(detail::queued_job& job) noexcept {
-  if (observer* const o = loop_->observer.get()) [[unlikely]]
-    o->job_queued(&job);
+  observer* const told = loop_->observer.note_queued(&job);
   if (is_here()) return loop_->taken.push_back(job);
   std::unique_lock lock(loop_->mutex);
   if (loop_->ended) {
     lock.unlock();
+    detail::tell_withdrawn(told, &job);
     return job.call(job, detail::job_fate::run);
   }
   loop_->jobs.push_back(job);

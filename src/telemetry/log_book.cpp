@@ -53,6 +53,7 @@ class log_book::place_of_a_thread {
     is_gone = true;
     last = {};
     for (const held& h : all_) {
+      if (h.log == nullptr) continue;
       if (const auto book = h.book.lock()) book->leave(h.log.get());
     }
   }
@@ -66,25 +67,25 @@ class log_book::place_of_a_thread {
     return &mine;
   }
 
-  [[nodiscard]] thread_log* find(std::uint64_t book) {
+  // Null when there is no room for this thread. It is counted once, and may come again.
+  [[nodiscard]] thread_log* find_or_enter(log_book& book) {
     std::erase_if(all_, [](const held& h) { return h.book.expired(); });
-    const auto found =
-        std::find_if(all_.begin(), all_.end(), [&](const held& h) { return h.id == book; });
-    return found != all_.end() ? found->log.get() : nullptr;
-  }
-  thread_log* enter(log_book& book) {
-    all_.push_back({.id = book.id_, .book = book.weak_from_this(), .log = nullptr});
-    all_.back().log = book.enter();
-    if (all_.back().log != nullptr) return all_.back().log.get();
-    all_.pop_back();
-    return nullptr;
+    auto mine =
+        std::find_if(all_.begin(), all_.end(), [&](const held& h) { return h.id == book.id_; });
+    const bool is_new = mine == all_.end();
+    if (is_new) {
+      mine = all_.insert(mine, {.id = book.id_, .book = book.weak_from_this(), .log = nullptr});
+    }
+    if (mine->log == nullptr) mine->log = book.enter();
+    if (mine->log == nullptr && is_new) book.count_refused();
+    return mine->log.get();
   }
 
  private:
   struct held {
     std::uint64_t id;
     std::weak_ptr<log_book> book;
-    std::shared_ptr<thread_log> log;
+    std::shared_ptr<thread_log> log;  // null when there was no room
   };
   static constinit thread_local bool is_gone;
 
@@ -101,13 +102,14 @@ log_book::log_book(const trace_options& options)
 
 thread_log* log_book::find_log_in(const reference& to) noexcept {
   try {
-    last = {};  // find() may free what it points to
+    last = {};  // find_or_enter() may free what it points to
     place_of_a_thread* const here = place_of_a_thread::here();
     const std::shared_ptr<log_book> book = to.book.lock();
     if (here == nullptr || book == nullptr) return nullptr;
-    thread_log* log = here->find(to.id);
-    if (log == nullptr) log = here->enter(*book);
-    last = {.book = to.id, .log = log};
+    // Before it looks: who leaves meanwhile makes it look again.
+    const std::uint64_t left = departures.load(std::memory_order_relaxed);
+    thread_log* const log = here->find_or_enter(*book);
+    last = {.book = to.id, .log = log, .departures = left};
     return log;
   } catch (const std::bad_alloc&) {
     return nullptr;
@@ -125,11 +127,9 @@ std::shared_ptr<thread_log> log_book::enter() {
   }
   const auto free =
       std::find_if(logs_.begin(), logs_.end(), [](const listed& l) { return l.is_free; });
-  if (free == logs_.end()) {
-    ++refused_;
-    return nullptr;
-  }
+  if (free == logs_.end()) return nullptr;
   free->is_free = false;
+  free->log->changes_hands();
   free->thread = std::move(thread);
   return free->log;
 }
@@ -139,6 +139,12 @@ void log_book::leave(const thread_log* log) noexcept {
   for (listed& l : logs_) {
     if (l.log.get() == log) l.is_free = true;
   }
+  departures.fetch_add(1, std::memory_order_relaxed);
+}
+
+void log_book::count_refused() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++refused_;
 }
 
 void log_book::span_ended(const ended_span& span) noexcept {

@@ -40,11 +40,14 @@ class log_book final : public span_listener, public std::enable_shared_from_this
     std::weak_ptr<log_book> book;
   };
   [[nodiscard]] reference refer() noexcept { return {.id = id_, .book = weak_from_this()}; }
-  // Of the calling thread, made the first time. Null when the book is gone, beyond threads_max, and
-  // without memory.
+  // Of the calling thread, made the first time. Null when the book is gone, without memory, and
+  // beyond threads_max, until a thread that has a log ends.
   [[nodiscard]] static thread_log* log_in(const reference& to) noexcept {
-    if (last.book == to.id) [[likely]]
-      return last.log;
+    if (last.book == to.id) [[likely]] {
+      if (last.log != nullptr) [[likely]]
+        return last.log;
+      if (last.departures == departures.load(std::memory_order_relaxed)) return nullptr;
+    }
     return find_log_in(to);
   }
 
@@ -84,12 +87,20 @@ class log_book final : public span_listener, public std::enable_shared_from_this
   // The log that this thread has used last. Plain, so that reading it costs next to nothing.
   struct last_used {
     std::uint64_t book = 0;
-    thread_log* log = nullptr;
+    thread_log* log = nullptr;     // null: there was no room
+    std::uint64_t departures = 0;  // by then
   };
   static constinit thread_local last_used last __attribute__((tls_model("initial-exec")));
 
+  // How many threads have left a book, of all books. Written by those, read by threads that found
+  // no room. relaxed: it says that looking again is worth while; what is free is read with the
+  // lock.
+  static constinit inline atomic<std::uint64_t> departures{0};
+
   static thread_log* find_log_in(const reference& to) noexcept;
+  // Null when there is no room.
   [[nodiscard]] std::shared_ptr<thread_log> enter();
+  void count_refused() noexcept;
   [[nodiscard]] std::vector<listed> all_logs() const;
   void leave(const thread_log* log) noexcept;
   void span_ended(const ended_span& span) noexcept override;

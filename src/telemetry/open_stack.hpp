@@ -30,10 +30,18 @@ class open_stack {
   void push(const open_words& words) noexcept {
     const std::size_t depth = size();
     pushes_.store(pushes_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      entries_[depth][i].store(words[i], std::memory_order_release);
-    }
+    // One by one, not in a loop: so they come from registers, and not through an array.
+    entry& here = entries_[depth];
+    here[0].store(words[0], std::memory_order_release);
+    here[1].store(words[1], std::memory_order_release);
+    here[2].store(words[2], std::memory_order_release);
     depth_.store(depth + 1, std::memory_order_release);
+  }
+  // Not when it is empty. relaxed: the thread has written them itself.
+  [[nodiscard]] open_words top() const noexcept {
+    const entry& here = entries_[size() - 1];
+    return {here[0].load(std::memory_order_relaxed), here[1].load(std::memory_order_relaxed),
+            here[2].load(std::memory_order_relaxed)};
   }
   // Not when it is empty.
   void pop() noexcept { depth_.store(size() - 1, std::memory_order_release); }
@@ -56,9 +64,11 @@ class open_stack {
   }
 
  private:
-  std::array<std::array<atomic<std::uint64_t>, 3>, Capacity> entries_{};
+  using entry = std::array<atomic<std::uint64_t>, 3>;
+
   atomic<std::uint64_t> pushes_{0};
   atomic<std::size_t> depth_{0};
+  std::array<entry, Capacity> entries_{};
 };
 
 }  // namespace weft::telemetry

@@ -11,9 +11,10 @@ void thread_log::task_begins(trace_place here, const context& of) noexcept {
   const std::uint64_t now = clock().now();
   started* const outer = top();
   started* mine = nullptr;
-  if (outer != nullptr && outer->what == level::job && now - outer->begin <= nearby) {
+  const open_words around = outer != nullptr ? open_.top() : open_words{};
+  if (outer != nullptr && outer->what == level::job && now - around[0] <= nearby) {
     outer->has_tasks = true;
-    mine = push(level::task, about, outer->begin, outer->job);
+    mine = push(level::task, about, around[0], around[1]);
   } else {
     mine = push(level::task, about, now, 0);
   }
@@ -27,16 +28,24 @@ void thread_log::task_begins(trace_place here, const context& of) noexcept {
 void thread_log::task_ends() noexcept {
   const started* const mine = ending(level::task);
   if (mine == nullptr) return;
+  const auto [begin, job, about] = open_.top();
   last_end_ = clock().now();
   ended_in_ = 0;
   open_.pop();
   if (mine->trace) {
     trace_event of_trace =
-        trace_event::unpack({mine->trace.high, mine->trace.low, mine->span.value, mine->about});
+        trace_event::unpack({mine->trace.high, mine->trace.low, mine->span.value, about});
     of_trace.what = trace_event::kind::trace;
     record(of_trace);
   }
-  ring_.push({mine->begin, last_end_, mine->job, mine->about});
+  ring_.push({begin, last_end_, job, about});
+}
+
+void thread_log::job_withdrawn(std::uint16_t lane, const void* job) noexcept {
+  record({.what = trace_event::kind::withdrawn,
+          .place = {.lane = lane},
+          .first = clock().now(),
+          .second = address(job)});
 }
 
 void thread_log::job_stolen(trace_place thief, unsigned victim, const void* job) noexcept {
@@ -59,11 +68,11 @@ void thread_log::guest_arrives(trace_place here) noexcept {
 }
 
 void thread_log::guest_leaves() noexcept {
-  const started* const mine = ending(level::guest);
-  if (mine == nullptr) return;
+  if (ending(level::guest) == nullptr) return;
+  const auto [begin, job, about] = open_.top();
   ended_in_ = 0;
   open_.pop();
-  ring_.push({mine->begin, clock().now(), 0, mine->about});
+  ring_.push({begin, clock().now(), job, about});
 }
 
 void thread_log::falls_asleep(trace_place here) noexcept {

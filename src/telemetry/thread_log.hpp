@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <weft/base/atomic.hpp>
+#include <weft/base/padded.hpp>
 #include <weft/core/context.hpp>
 
 #include "telemetry/open_stack.hpp"
@@ -32,7 +33,9 @@ enum class pauses_are : std::uint8_t { told, silent };
 
 // What one thread has done: what has ended in a ring, what goes on in a stack. It writes, anybody
 // may read meanwhile.
-class thread_log {
+//
+// Alone on its cache lines: the log of another thread may lie right behind.
+class alignas(base::cache_line_size) thread_log {
  public:
   thread_log(std::size_t events, std::shared_ptr<log_basics> basics)
       : basics_(std::move(basics)), ring_(events) {}
@@ -44,33 +47,44 @@ class thread_log {
     ring_.push({clock().now(), address(job), 0,
                 trace_event::about(what, {.lane = lane}, trace_event::no_name)});
   }
-  // A worker that goes from one job to the next does so at once: one reading of the clock is
-  // enough.
+  // A worker that goes from one job to the next does so at once, also where another job waits
+  // below: one reading of the clock is enough. Only on the same place of the same lane, which
+  // would have told of anything in between.
   void job_begins(trace_place here, const void* job, pauses_are pauses) noexcept {
-    const bool at_once = pauses == pauses_are::told && ended_in_ == epoch();
+    const std::uint64_t about =
+        trace_event::about(trace_event::kind::ran, here, trace_event::no_name);
+    const bool at_once =
+        pauses == pauses_are::told && ended_in_ == epoch() && ended_about_ == about;
     const std::uint64_t now = at_once ? last_end_ : clock().now();
     ended_in_ = 0;
-    push(level::job, trace_event::about(trace_event::kind::ran, here, trace_event::no_name), now,
-         address(job));
+    push(level::job, about, now, address(job));
   }
   void job_ends() noexcept {
     const started* const mine = ending(level::job);
     if (mine == nullptr) return;
+    const auto [begin, job, about] = open_.top();
     const std::uint64_t now = clock().now();
     open_.pop();
     // Where the task is nearly all of it, that stands for the job.
-    if (!mine->has_tasks || now - last_end_ > nearby) {
-      ring_.push({mine->begin, now, mine->job, mine->about});
-    }
+    if (!mine->has_tasks || now - last_end_ > nearby) ring_.push({begin, now, job, about});
     last_end_ = now;
-    ended_in_ = open_.size() == 0 ? epoch() : 0;
+    ended_about_ = about;
+    ended_in_ = epoch();
   }
   void task_begins(trace_place here, const context& of) noexcept;
   void task_ends() noexcept;
+  void job_withdrawn(std::uint16_t lane, const void* job) noexcept;
   void job_stolen(trace_place thief, unsigned victim, const void* job) noexcept;
   void guest_arrives(trace_place here) noexcept;
   void guest_leaves() noexcept;
   void searches() noexcept { ended_in_ = 0; }
+  // The log was another thread's, which has ended.
+  void changes_hands() noexcept {
+    ended_in_ = 0;
+    asleep_since_ = 0;
+  }
+  // What ended before may have ended long ago, in an earlier wait of the same job.
+  void helps() noexcept { ended_in_ = 0; }
   void falls_asleep(trace_place here) noexcept;
   void wakes() noexcept;
 
@@ -93,13 +107,11 @@ class thread_log {
   static constexpr std::uint64_t nearby = 4'000'000;
 
   enum class level : std::uint8_t { job, task, guest };
-  // The thread's own part of an entry.
+  // What the thread alone knows of an entry of open_, which has its beginning, its job and the last
+  // word of its event.
   struct started {
     level what = level::job;
-    bool has_tasks = false;   // of a job: they are recorded instead
-    std::uint64_t about = 0;  // as in the event
-    std::uint64_t begin = 0;
-    std::uint64_t job = 0;
+    bool has_tasks = false;  // of a job: they are recorded instead
     // Of a task; zero: none that is to be recorded.
     trace_id trace = {};
     span_id span = {};
@@ -117,9 +129,6 @@ class thread_log {
     started& s = stack_[open_.size()];
     s.what = what;
     s.has_tasks = false;
-    s.about = about;
-    s.begin = begin;
-    s.job = job;
     open_.push({begin, job, about});
     return &s;
   }
@@ -143,19 +152,20 @@ class thread_log {
     return basics_->epoch.load(std::memory_order_relaxed);
   }
 
+  // What every job needs lies side by side.
   const std::shared_ptr<log_basics> basics_;
-
-  std::array<started, depth_max> stack_;
+  trace_ring ring_;
   std::size_t unrecorded_ = 0;  // levels above depth_max
   std::uint64_t last_end_ = 0;
-  std::uint64_t ended_in_ = 0;  // the epoch, if a job has just ended and nothing has come since
+  std::uint64_t ended_in_ = 0;     // the epoch, if a job has just ended and nothing has come since
+  std::uint64_t ended_about_ = 0;  // of that job, as in its event
+  open_stack<depth_max> open_;
+  std::array<started, depth_max> stack_;
+
   std::uint64_t asleep_since_ = 0;
   trace_place asleep_at_;
   std::string last_name_;
   std::uint32_t last_number_ = trace_event::no_name;
-
-  open_stack<depth_max> open_;
-  trace_ring ring_;
 };
 
 }  // namespace weft::telemetry

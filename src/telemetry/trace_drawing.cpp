@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -132,9 +133,8 @@ class drawing {
 
   // Lanes of one scheduler lie below each other.
   [[nodiscard]] trace_track track_of(trace_place p) const {
-    constexpr std::uint32_t workers_max = 1U << 16U;
     return {.process = process_of_lane_[p.lane],
-            .thread = lane_in_process_[p.lane] * workers_max + p.worker + 1};
+            .thread = lane_in_process_[p.lane] * observer::workers_max + p.worker + 1};
   }
 
   [[nodiscard]] double seconds(std::uint64_t ticks) const {
@@ -189,6 +189,9 @@ class drawing {
         queued_.push_back(
             {.at = seconds(e.first), .job = e.second, .lane = e.place.lane, .page = page});
         break;
+      case trace_event::kind::withdrawn:
+        withdraw(e.second, page);
+        break;
       case trace_event::kind::stolen:
         thefts_.push_back({.at = seconds(e.first),
                            .job = e.second,
@@ -198,6 +201,16 @@ class drawing {
         break;
       case trace_event::kind::trace:
         break;
+    }
+  }
+
+  // As if it had not been queued. The thread has it in its hands from one event to the other, so
+  // that the last one with this address is it.
+  void withdraw(std::uint64_t job, std::size_t page) {
+    for (auto q = queued_.rbegin(); q != queued_.rend() && q->page == page; ++q) {
+      if (q->job != job) continue;
+      queued_.erase(std::next(q).base());
+      return;
     }
   }
 
@@ -346,7 +359,7 @@ class drawing {
     for (std::size_t i = 0; i < recording_.lanes.size(); ++i) {
       const trace_track first = track_of({.lane = static_cast<std::uint16_t>(i), .worker = 0});
       if (first.process != track.process || track.thread < first.thread ||
-          track.thread - first.thread >= 1U << 16U) {
+          track.thread - first.thread >= observer::workers_max) {
         continue;
       }
       const traced_lane& lane = recording_.lanes[i];

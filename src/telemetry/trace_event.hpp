@@ -10,7 +10,9 @@ namespace weft::telemetry {
 
 // Where something happened: a worker of a lane.
 struct trace_place {
-  std::uint16_t lane = 0;  // below 4096
+  static constexpr unsigned lanes_max = 1U << 12U;
+
+  std::uint16_t lane = 0;  // below lanes_max
   std::uint16_t worker = 0;
 
   bool operator==(const trace_place&) const = default;
@@ -19,12 +21,13 @@ struct trace_place {
 // One event, as the ring has it. The meaning of the three words depends on the kind.
 struct trace_event {
   enum class kind : std::uint8_t {
-    ran,     // begin, end, job; name
-    guest,   // begin, end
-    slept,   // begin, end
-    queued,  // at, job
-    stolen,  // at, job, victim
-    trace,   // high and low half of the trace's id, the context's span; of the `ran` after it
+    ran,        // begin, end, job; name
+    guest,      // begin, end
+    slept,      // begin, end
+    queued,     // at, job
+    stolen,     // at, job, victim
+    withdrawn,  // at, job; of the last `queued` with that job before it
+    trace,      // high and low half of the trace's id, the context's span; of the `ran` after it
   };
   // Names that have a number of their own.
   static constexpr std::uint32_t no_name = 0;

@@ -1,6 +1,7 @@
 #include "telemetry/trace_recorder.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -8,6 +9,11 @@
 
 namespace weft::telemetry {
 namespace {
+
+// A place in an event has room for all of them.
+static_assert(trace::lanes_max <= trace_place::lanes_max);
+static_assert(observer::workers_max - 1 <=
+              std::numeric_limits<decltype(trace_place::worker)>::max());
 
 // Writes what the threads of one lane do into their logs.
 class lane_observer final : public observer {
@@ -24,6 +30,9 @@ class lane_observer final : public observer {
 
   void job_queued(const void* job) noexcept override {
     if (thread_log* const log = mine()) log->job_queued(lane_, job);
+  }
+  void job_withdrawn(const void* job) noexcept override {
+    if (thread_log* const log = mine()) log->job_withdrawn(lane_, job);
   }
   void job_begins(unsigned worker, const void* job) noexcept override {
     if (thread_log* const log = mine()) log->job_begins(at(worker), job, pauses_);
@@ -48,6 +57,9 @@ class lane_observer final : public observer {
   }
   void worker_searches(unsigned /*worker*/) noexcept override {
     if (thread_log* const log = mine()) log->searches();
+  }
+  void worker_helps(unsigned /*worker*/) noexcept override {
+    if (thread_log* const log = mine()) log->helps();
   }
   void worker_sleeps(unsigned worker) noexcept override {
     if (thread_log* const log = mine()) log->falls_asleep(at(worker));

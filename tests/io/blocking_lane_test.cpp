@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <deque>
@@ -130,6 +131,52 @@ TEST_F(BlockingLane, TakesTheThreadThatBecameIdleLast) {
   EXPECT_TRUE(lane.try_post(next));
   EXPECT_EQ(next.fate(), job_fate::run);
   EXPECT_EQ(where, held[1].where());
+}
+
+TEST_F(BlockingLane, TellsItsObserverWhatItHasRefused) {
+  struct counting : observer {
+    void job_queued(const void* job) noexcept override { queued.push_back(job); }
+    void job_withdrawn(const void* job) noexcept override { withdrawn.push_back(job); }
+    std::vector<const void*> queued, withdrawn;  // by this thread
+  };
+  const auto seen = std::make_shared<counting>();
+  held_job held;
+  recorded_job refused;
+  recorded_job late;
+  blocking_lane lane({.max_threads = 1, .max_waiting = 0});
+  ASSERT_TRUE(lane.observe(seen));
+  EXPECT_TRUE(lane.try_post(held.job()));
+  EXPECT_FALSE(lane.try_post(refused));
+  held.let_go();
+  lane.shutdown(shutdown_mode::cancel);
+  lane.post(late);
+  EXPECT_EQ(late.fate(), job_fate::drop);
+  EXPECT_EQ(seen->queued.size(), 3U);
+  EXPECT_EQ(seen->withdrawn, (std::vector<const void*>{&refused, &late}));
+}
+
+TEST_F(BlockingLane, TellsItsObserverOfJobsThatItDropsWhenItEnds) {
+  struct counting : observer {
+    void job_queued(const void*) noexcept override { ++queued; }
+    void job_begins(unsigned, const void*) noexcept override { ++begun; }
+    void job_ends(unsigned) noexcept override { ++ended; }
+    std::atomic<int> queued{0}, begun{0}, ended{0};
+  };
+  const auto seen = std::make_shared<counting>();
+  held_job held;
+  recorded_job waiting;
+  blocking_lane lane({.max_threads = 1});
+  ASSERT_TRUE(lane.observe(seen));
+  lane.post(held.job());
+  lane.post(waiting);
+  {
+    const std::jthread ends([&] { lane.shutdown(shutdown_mode::cancel); });
+    EXPECT_EQ(waiting.fate(), job_fate::drop);
+    held.let_go();
+  }
+  EXPECT_EQ(seen->queued, 2);
+  EXPECT_EQ(seen->begun, 2);
+  EXPECT_EQ(seen->ended, 2);
 }
 
 TEST_F(BlockingLane, BeyondItsThreadsJobsWaitInOrderAndBeyondItsRoomTheyAreRefused) {

@@ -1,8 +1,12 @@
 #include <weft/telemetry/trace.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
 #include <latch>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -120,6 +124,50 @@ TEST(Trace, CountsWhatIsQueuedAndWhatRuns) {
   EXPECT_EQ(drawn.counters.back().running, 0);
 }
 
+TEST(Trace, DoesNotCountWhatWasRefusedAsQueued) {
+  std::latch begun(1);
+  std::latch go(1);
+  trace t;
+  pool p({.workers = 1, .max_pending = 1, .overflow = when_full::reject});
+  const auto entry = t.add("main", p);
+  t.start();
+  p.spawn([&] {
+    begun.count_down();
+    go.wait();
+  });
+  begun.wait();
+  p.spawn([] {});
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(p.spawn([] {}), queue_full);
+  go.count_down();
+  p.shutdown();
+  EXPECT_THROW(p.spawn([] {}), pool_stopped);
+  const drawn_trace drawn(t.json());
+  EXPECT_EQ(drawn.count("task"), 2U);
+  EXPECT_EQ(drawn.arrows_named("spawned"), 2U);
+  EXPECT_EQ(drawn.counters.back().queued, 0);
+}
+
+TEST(Trace, DoesNotCountWhatTheCallerRunsAsQueued) {
+  std::latch begun(1);
+  std::latch go(1);
+  trace t;
+  pool p({.workers = 1, .max_pending = 1, .overflow = when_full::run_in_caller});
+  const auto entry = t.add("main", p);
+  t.start();
+  p.spawn([&] {
+    begun.count_down();
+    go.wait();
+  });
+  begun.wait();
+  p.spawn([] {});
+  bool ran = false;
+  p.spawn([&] { ran = true; });
+  EXPECT_TRUE(ran);
+  go.count_down();
+  p.shutdown();
+  EXPECT_EQ(drawn_trace(t.json()).counters.back().queued, 0);
+}
+
 TEST(Trace, NamesTasksAsTheirContext) {
   trace t;
   pool p({.workers = 1});
@@ -233,6 +281,36 @@ TEST(Trace, GivesTheRoomOfThreadsThatEndedToNewOnes) {
   t.stop();
 }
 
+TEST(Trace, TakesAThreadThatItHadNoRoomForOnceAnotherHasEnded) {
+  trace t({.threads_max = 2});
+  pool p({.workers = 1});
+  const auto entry = t.add("main", p);
+  p.submit([] {}).get();  // its thread is there
+  t.start();
+  std::latch both_are_in(1);
+  std::latch go(1);
+  std::jthread other([&] {
+    p.submit([] {}).get();
+    both_are_in.count_down();
+    go.wait();
+  });
+  both_are_in.wait();
+  const auto shows_this_thread = [&] {
+    const drawn_trace drawn(t.json());
+    const std::string number = " " + std::to_string(::gettid());
+    return std::ranges::any_of(drawn.slices,
+                               [&](const auto& s) { return s.track.ends_with(number); });
+  };
+  for (int i = 0; i < 3; ++i) p.submit([] {}).get();
+  EXPECT_FALSE(shows_this_thread());
+  EXPECT_EQ(t.stats().refused, 1U) << "a thread counts once";
+  go.count_down();
+  other.join();
+  p.submit([] {}).get();
+  EXPECT_TRUE(shows_this_thread());
+  EXPECT_EQ(t.stats().refused, 1U);
+}
+
 TEST(Trace, KeepsWhatItKnowsOfAPoolThatIsGone) {
   trace t;
   t.start();
@@ -288,6 +366,85 @@ TEST(Trace, SeesJobsThatRunOnTopOfOthersThatWait) {
     // Which it has only if it begins after it was queued.
     if (s.category == "task") {
       EXPECT_TRUE(s.arguments.contains("waited_us"));
+    }
+  }
+}
+
+void compute_for(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+// The slices of jobs, by their beginnings.
+std::vector<drawn_trace::slice> jobs_of(const trace& t) {
+  std::vector<drawn_trace::slice> jobs;
+  for (const auto& s : drawn_trace(t.json()).slices) {
+    if (s.category == "task") jobs.push_back(s);
+  }
+  std::ranges::sort(jobs, {}, &drawn_trace::slice::begin);
+  return jobs;
+}
+
+TEST(Trace, OfAJobThatHelpsWhileItWaitsShowsNoGapsBetweenWhatItRuns) {
+  trace t;
+  pool p({.workers = 1});
+  const auto entry = t.add("main", p);
+  t.start();
+  p.run([&] {
+    task_group g(p);
+    for (int i = 0; i < 10; ++i) g.spawn([] {});
+    g.wait();
+  });
+  const auto jobs = jobs_of(t);
+  ASSERT_EQ(jobs.size(), 10U);
+  for (std::size_t i = 1; i < jobs.size(); ++i) EXPECT_NEAR(jobs[i].begin, jobs[i - 1].end, 0.002);
+}
+
+// What a job computes between two waits is not a part of what it runs in the second.
+TEST(Trace, OfAJobThatWaitsAgainShowsWhatItComputedInBetween) {
+  using body = void (*)(pool&);
+  const std::vector<body> bodies = {
+      [](pool& p) {
+        p.submit([] {}).get();
+        compute_for(5ms);
+        p.submit([] {}).get();
+      },
+      [](pool& p) {
+        EXPECT_TRUE(p.submit([] {}).wait_for(10s));
+        compute_for(5ms);
+        EXPECT_TRUE(p.submit([] {}).wait_for(10s));
+      },
+      // What one side of a fork has spawned runs before the other side.
+      [](pool& p) {
+        p.submit([] {}).get();
+        compute_for(5ms);
+        join([&] { p.spawn([] {}); }, [] {});
+      },
+      // As deep as may be: what is spawned runs at once.
+      [](pool& p) {
+        p.submit([&] {
+           task_group g(p);
+           g.spawn([] {});
+           compute_for(5ms);
+           g.spawn([] {});
+           g.wait();
+         }).get();
+      },
+  };
+  for (const bool is_deterministic : {false, true}) {
+    for (const body& b : bodies) {
+      trace t;
+      pool p({.workers = 1,
+              .nesting_limit = 1,
+              .deterministic_seed =
+                  is_deterministic ? std::optional<std::uint64_t>(1) : std::nullopt});
+      const auto entry = t.add("main", p);
+      t.start();
+      p.run([&] { b(p); });
+      const auto jobs = jobs_of(t);
+      ASSERT_GE(jobs.size(), 2U);
+      EXPECT_GE(jobs.back().begin - jobs[jobs.size() - 2].end, 4'999);
     }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,6 +42,7 @@ struct pool_stats {
   std::size_t idle_workers = 0;  // of these, how many have nothing to do
   std::size_t queue_depth = 0;   // jobs waiting, in all queues
   std::vector<worker_stats> per_worker;
+  std::chrono::system_clock::time_point since;  // when the pool was made: all counters were 0
 };
 
 }  // namespace weft

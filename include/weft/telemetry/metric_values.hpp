@@ -26,7 +26,7 @@ struct metric_attribute {
 struct metric_point {
   // Those of the schema in its order, then those that all metrics of the program have.
   std::vector<metric_attribute> attributes;
-  // When counting began: what falls has begun anew, and later.
+  // When it was 0: with the pool that counts, and for what is measured for its entry, with that.
   std::chrono::sys_time<std::chrono::nanoseconds> since;
   std::variant<std::int64_t, double, metric_histogram> value;
 };
