@@ -1,9 +1,10 @@
 #include <weft/flow/case_scope.hpp>
 
 #include <cstddef>
-#include <deque>
 #include <exception>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include <weft/core/errors.hpp>
 #include <weft/flow/group_core.hpp>
@@ -15,15 +16,18 @@ namespace flow {
 class case_group final : public group_core {
  public:
   explicit case_group(instance_place where)
-      : group_core(std::move(where), {}, task_kind::function, "case_scope") {
+      : group_core(std::move(where), {}, {.add_others = true}, "case_scope") {
     open_ticket();
   }
 
   bool add(task<void> work, task_kind kind, const spawn_options& options) {
+    require_same_process();
+    auto made = std::make_unique<case_instance>(*this, std::move(work));
+    instance& i = *made;
     lock_type l = lock();
     if (!may_add()) return false;
-    record& r = records_.emplace_back(records_.size(), std::move(work));
-    added(l, r, kind, options);
+    instances_.push_back(std::move(made));
+    added(l, i, kind, options);
     return true;
   }
 
@@ -32,48 +36,48 @@ class case_group final : public group_core {
     if (std::exchange(is_open_, false)) close_ticket();
   }
 
+  // What work and errors hold; when nothing runs any more.
+  void forget() noexcept {
+    for (const auto& i : instances_) {
+      i->work = {};
+      i->error = nullptr;
+    }
+    group_core::forget();
+  }
+
   void throw_first_error() {
     const lock_type l = lock();
     if (state().end() == group_end::cancelled) throw cancelled();
     bool one_was_cancelled = false;
-    for (const record& r : records_) {
-      if (r.how == outcome_kind::error) std::rethrow_exception(r.error);
-      one_was_cancelled = one_was_cancelled || r.how == outcome_kind::cancelled;
+    for (const auto& i : instances_) {
+      if (i->how == outcome_kind::error) std::rethrow_exception(i->error);
+      one_was_cancelled = one_was_cancelled || i->how == outcome_kind::cancelled;
     }
     if (one_was_cancelled) throw cancelled();
   }
 
  private:
-  struct record : instance_record {
-    record(std::size_t i, task<void> w) noexcept : instance_record(i), work(std::move(w)) {}
+  struct case_instance final : instance {
+    case_instance(group_core& group, task<void> w) noexcept : instance(group), work(std::move(w)) {}
     task<void> work;
   };
 
-  instance_record& record_of(std::size_t index) noexcept override { return records_[index]; }
-  task<void> make_attempt(instance_record& r, attempt a) override {
-    auto& mine = static_cast<record&>(r);
-    return run({.until_the_end = std::move(a), .work = std::move(mine.work)}, mine);
+  instance& instance_at(std::size_t index) noexcept override { return *instances_[index]; }
+  void drop_item(instance& i) noexcept override { static_cast<case_instance&>(i).work = {}; }
+  task<void> make_attempt(instance& i) override {
+    return run(std::move(static_cast<case_instance&>(i).work), i);
   }
-  // One parameter, so that the work goes before the end is told: g++ destroys parameters in their
-  // order.
-  struct running_work {
-    attempt until_the_end;
-    task<void> work;
-  };
-  static task<void> run(running_work mine, instance_record& r) {
+  static task<void> run(task<void> work, instance& i) {
     try {
-      co_await std::move(mine.work);
-      r.how = outcome_kind::value;
-    } catch (const cancelled&) {
-      r.how = outcome_kind::cancelled;
+      co_await std::move(work);
+      i.how = outcome_kind::value;
     } catch (...) {
-      r.error = std::current_exception();
-      r.how = outcome_kind::error;
+      i.keep_exception();
     }
   }
 
-  std::deque<record> records_;  // guarded by the lock; what is in it stays where it is
-  bool is_open_ = true;         // the owner's
+  std::vector<std::unique_ptr<case_instance>> instances_;  // guarded by the lock
+  bool is_open_ = true;                                    // the owner's
 };
 
 }  // namespace flow
@@ -83,10 +87,11 @@ case_scope::case_scope(instance_place where)
       exceptions_(std::uncaught_exceptions()) {}
 
 case_scope::~case_scope() {
-  if (group_->is_abandoned()) return;
+  if (group_->stays_if_abandoned()) return;
   if (std::uncaught_exceptions() > exceptions_) group_->cancel();
   group_->close();
   group_->wait_until_idle();
+  if (group_.use_count() != 1) group_->forget();  // lanes hold it, which have what was withdrawn
 }
 
 bool case_scope::start(task<void> work, task_kind kind, const spawn_options& options) {
@@ -104,7 +109,10 @@ task<void> join_case(flow::case_group& group) {
 }  // namespace
 
 task<void> case_scope::join() { return join_case(*group_); }
-void case_scope::cancel() noexcept { group_->cancel(); }
+void case_scope::cancel() noexcept {
+  const auto keep = group_;  // whoever joins it may be quicker, and let it go
+  keep->cancel();
+}
 group_progress case_scope::progress() const noexcept { return group_->progress(); }
 
 }  // namespace weft

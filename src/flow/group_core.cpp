@@ -1,12 +1,11 @@
 #include <weft/flow/group_core.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include <weft/base/assert.hpp>
-#include <weft/core/crew_access.hpp>
 #include <weft/core/errors.hpp>
 
 namespace weft::flow {
@@ -19,11 +18,18 @@ instance_options without_name(instance_options options) {
   return options;
 }
 
-group_rules rules_of(const instance_options& options) {
+group_rules rules_of(const instance_options& options, bool instances_add_others) {
   return {.join = options.join,
           .max_running = options.max_running,
           .retries = options.retry.times,
-          .tolerated = options.tolerated};
+          .tolerated = options.tolerated,
+          .instances_add_others = instances_add_others};
+}
+
+void relax() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
 }
 
 bool needs_timers(const instance_options& options) {
@@ -31,20 +37,39 @@ bool needs_timers(const instance_options& options) {
          (options.retry.times > 0 && options.retry.pause > options.retry.pause.zero());
 }
 
+bool ends_may_wait(const instance_options& options, bool instances_add_others) {
+  return !instances_add_others && options.join.waits_for_all() && options.max_running == 0 &&
+         options.retry.times == 0 && !options.timeout && !options.total_timeout &&
+         !options.tolerated;
+}
+
 }  // namespace
 
-group_core::group_core(instance_place where, const instance_options& options, task_kind kind,
-                       const char* call)
-    : place_(std::move(where)),
-      options_((check_options(options, call), without_name(options))),
+group_core::group_core(instance_place where, const instance_options& options,
+                       what_instances_are are, const char* call)
+    : options_((check_options(options, call), without_name(options))),
+      place_(std::move(where)),
+      crew_(detail::crew_of(place_.cpu())),
       name_(options.name),
-      kind_(kind),
-      state_(rules_of(options)) {
+      kind_(are.kind),
+      ends_may_wait_(ends_may_wait(options, are.add_others)),
+      state_(rules_of(options, are.add_others)) {
   if (needs_timers(options)) {
     alarm::require_timers();
     random_.seed(std::random_device{}());
     due_ = due_times(clock::now(), options.timeout, options.total_timeout);
   }
+}
+
+// What is done under the lock takes some ten nanoseconds, and going to sleep for it some thousand.
+// Who tries takes the cache line from the one who works in it, so it tries less and less often.
+group_core::lock_type group_core::wait_for_lock() const noexcept {
+  constexpr int longest = 64;
+  for (int pauses = 1; pauses <= longest; pauses *= 2) {
+    for (int i = 0; i < pauses; ++i) relax();
+    if (mutex_.try_lock()) return {mutex_, std::adopt_lock};
+  }
+  return lock_type(mutex_);
 }
 
 void group_core::start_clock() {
@@ -56,13 +81,20 @@ void group_core::start_clock() {
 // -- what is asked for ----------------------------------------------------------------------------
 
 bool group_core::open_ticket() noexcept {
+  if (is_abandoned()) return false;
   const lock_type l = lock();
+  if (state_.tickets() == 0 && state_.progress().added > 0) attend_to_ends();
   return state_.open_ticket();
 }
 
 void group_core::close_ticket() noexcept {
+  if (is_abandoned()) return;
   lock_type l = lock();
   state_.close_ticket();
+  if (state_.tickets() == 0 && ends_may_wait_ && !ends_.is_closed()) {
+    const std::size_t added = state_.progress().added;
+    if (added > 0 && ends_.seal(added) == 0) collect_ends(added);
+  }
   settle(l);
 }
 
@@ -74,12 +106,14 @@ void group_core::expect_no_more() noexcept {
 
 void group_core::complete() noexcept {
   lock_type l = lock();
+  attend_to_ends();
   state_.complete();
   settle(l);
 }
 
 void group_core::cancel() noexcept {
   lock_type l = lock();
+  attend_to_ends();
   state_.cancel();
   settle(l);
 }
@@ -91,17 +125,19 @@ void group_core::stop_everything() noexcept {
 }
 
 void group_core::stop_what_is_left(lock_type& l, lateness how) noexcept {
-  for (std::size_t i = 0; i < state_.progress().added; ++i) {
-    instance_record& r = record_of(i);
-    if (!r.is_under_way || r.asked_to_stop) continue;
-    r.asked_to_stop = true;
-    r.took_too_long = how == lateness::too_long;
+  if (state_.progress().running == 0) return;
+  for (std::size_t index = 0; index < state_.progress().added; ++index) {
+    instance& i = instance_at(index);
+    if (!i.is_under_way || i.asked_to_stop) continue;
+    i.asked_to_stop = true;
+    i.took_too_long = how == lateness::too_long;
   }
   stop_those_asked(l);
 }
 
-group_progress group_core::progress() const noexcept {
+group_progress group_core::progress() noexcept {
   const lock_type l = lock();
+  collect_ends();
   return state_.progress();
 }
 
@@ -110,96 +146,52 @@ group_end group_core::end() const noexcept {
   return state_.end();
 }
 
-bool group_core::is_abandoned() const noexcept {
-  return detail::is_abandoned(detail::crew_of(place_.cpu()));
+bool group_core::is_abandoned() const noexcept { return detail::process_generation() != process_; }
+
+void group_core::require_same_process() const {
+  if (!is_abandoned()) return;
+  throw used_after_fork(
+      "weft: adding an instance in a forked child: the others stayed in the parent; make a new "
+      "group in the child, or fork before the group is made");
 }
 
-namespace {
-
-// The calls of submit() that this thread is in, innermost first: a lane that has ended runs what it
-// is given on the spot, and that may be the owner of the group.
-struct submission {
-  const group_core* group;
-  submission* outer;
-};
-constinit thread_local submission* innermost = nullptr;
-
-unsigned submissions_here(const group_core& group) noexcept {
-  unsigned count = 0;
-  for (const submission* s = innermost; s != nullptr; s = s->outer) count += s->group == &group;
-  return count;
+bool group_core::stays_if_abandoned() noexcept {
+  if (!is_abandoned()) return false;
+  itself_ = shared_from_this();
+  return true;
 }
 
-}  // namespace
-
-void group_core::wait_until_idle() noexcept {
-  bool is_idle = false;
-  {
-    const lock_type l = lock();
-    is_idle = state_.is_idle();
-    WEFT_ASSERT(is_idle || !needs_this_thread(),
-                "a group of instances is destroyed on the I/O thread that they need to end; "
-                "co_await join() or drain() before");
-    owner_waits_ = !is_idle;
-  }
-  if (!is_idle) detail::wait_for_lending(idle_, detail::crew_of(place_.cpu()));
-  // An instance that was stopped has ended, although who started it is still about to hand it to
-  // its place. That is a matter of a moment.
-  while (submitting_.load(std::memory_order_acquire) > submissions_here(*this)) yield_thread();
-}
-
-// Throws what the place does.
-void group_core::submit(const instance_place::ready_task& ready) {
-  submission here{.group = this, .outer = std::exchange(innermost, nullptr)};
-  innermost = &here;
-  std::exception_ptr refusal;
-  try {
-    place_.submit(ready);
-  } catch (...) {
-    refusal = std::current_exception();
-  }
-  innermost = here.outer;
-  submitting_.fetch_sub(1, std::memory_order_release);
-  if (refusal) std::rethrow_exception(std::move(refusal));
-}
-
-// With the lock.
-bool group_core::needs_this_thread() noexcept {
-  for (std::size_t i = 0; i < state_.progress().added; ++i) {
-    const instance_record& r = record_of(i);
-    if (r.is_under_way && place_.is_io_thread(r.where)) return true;
-  }
-  return false;
+void group_core::forget() noexcept {
+  place_.forget_context();
+  state_.forget_rule_error();
 }
 
 // -- instances begin ------------------------------------------------------------------------------
 
-bool group_core::may_add() {
-  if (state_.is_complete()) return false;
-  // Room for the end of each, which cannot fail.
-  const std::size_t count = state_.progress().added;
-  if (ended_.capacity() <= count) ended_.reserve(std::max<std::size_t>(16, 2 * count));
-  return true;
+// Starts one: where more of them may, somebody is about to.
+void group_core::added(lock_type& l, instance& i) noexcept {
+  i.index = *state_.add();
+  const auto index = state_.start_next();
+  if (!index) return l.unlock();
+  instance& next = *index == i.index ? i : instance_at(*index);
+  const spawn_options options{.name = name_, .lane = options_.lane};
+  if (!start(l, next, started_by::adder, kind_, options)) settle(l);
 }
 
-void group_core::added(lock_type& l) noexcept {
-  static_cast<void>(state_.add());
-  if (start_what_may(l)) settle(l);
-}
-
-void group_core::added(lock_type& l, instance_record& r, task_kind kind,
+void group_core::added(lock_type& l, instance& i, task_kind kind,
                        const spawn_options& options) noexcept {
-  static_cast<void>(state_.add());
+  i.index = *state_.add();
   static_cast<void>(state_.start_next());
-  if (!start(l, r, kind, options)) settle(l);
+  if (!start(l, i, started_by::adder, kind, options)) settle(l);
 }
 
 // Gives the lock up. Or keeps it and returns true: some could not start, so the state has changed.
 bool group_core::start_what_may(lock_type& l) noexcept {
+  const spawn_options options{.name = name_, .lane = options_.lane};
   bool some_failed = false;
   while (const auto index = state_.start_next()) {
     const bool more = state_.can_start();
-    if (!start(l, record_of(*index), kind_, {.name = name_, .lane = options_.lane})) {
+    if (!start(l, instance_at(*index), started_by::group, kind_, options)) {
       some_failed = true;
     } else if (more || some_failed) {
       l.lock();
@@ -211,48 +203,9 @@ bool group_core::start_what_may(lock_type& l) noexcept {
   return some_failed;
 }
 
-// Gives the lock up. Or keeps it and returns false: the attempt has failed.
-bool group_core::start(lock_type& l, instance_record& r, task_kind kind,
-                       const spawn_options& options) noexcept {
-  const unsigned number = ++r.attempts;
-  r.how = outcome_kind::cancelled;
-  r.asked_to_stop = false;
-  r.was_told = false;
-  r.took_too_long = false;
-  instance_place::ready_task ready;
-  try {
-    const io::placement where = place_.choose(kind, options);
-    r.where = where;
-    ready = place_.prepare(make_attempt(r, attempt(r)), where, kind, options.name, r.handle);
-  } catch (...) {
-    fail(r, std::current_exception());
-    return false;
-  }
-  r.held_by->arm(*this);
-  r.is_under_way = true;
-  submitting_.fetch_add(1, std::memory_order_relaxed);  // with the lock
-  l.unlock();
-  try {
-    submit(ready);
-  } catch (...) {
-    l.lock();
-    future<void> dropped;
-    // Else it was stopped before it was refused.
-    if (r.is_under_way && r.attempts == number) {
-      dropped = std::move(r.handle);
-      fail(r, std::current_exception());
-    }
-    l.unlock();
-    dropped = {};  // with it goes the attempt, which takes the lock
-    l.lock();
-    return false;
-  }
-  return true;
-}
-
-void group_core::limit_attempt(instance_record& r) {
+void group_core::limit_attempt(instance& i) {
   lock_type l = lock();
-  due_.started({.index = r.index, .number = r.attempts}, clock::now());
+  due_.started({.index = i.index, .number = i.attempts}, clock::now());
   detail::job_list released;
   alarm* const to_start = set_alarm(released);
   l.unlock();
@@ -260,50 +213,94 @@ void group_core::limit_attempt(instance_record& r) {
   coro::post_all(released);
 }
 
-void group_core::fail(instance_record& r, std::exception_ptr error) noexcept {
-  r.error = std::move(error);
-  r.how = outcome_kind::error;
-  count_end(r);
+void group_core::fail(instance& i, std::exception_ptr error) noexcept {
+  i.error = std::move(error);
+  i.how = outcome_kind::error;
+  count_end(i);
 }
 
 // -- and end --------------------------------------------------------------------------------------
 
 // Whoever was asked to stop and has no value did stop, whatever it threw.
-outcome_kind group_core::judge(const instance_record& r) const noexcept {
-  if (r.how == outcome_kind::value || !r.asked_to_stop) return r.how;
-  const bool late = r.took_too_long || state_.end() == group_end::timed_out;
+outcome_kind group_core::judge(const instance& i) const noexcept {
+  if (i.how == outcome_kind::value || !i.asked_to_stop) return i.how;
+  const bool late = i.took_too_long || state_.end() == group_end::timed_out;
   return late ? outcome_kind::timed_out : outcome_kind::cancelled;
 }
 
-void group_core::count_end(instance_record& r) noexcept {
-  r.is_under_way = false;
-  r.handle = {};
-  r.how = judge(r);
-  if (r.how != outcome_kind::error) r.error = nullptr;
-  if (state_.attempt_ended(r.index, r.how, r.attempts) == group_state::step::ended) {
-    r.has_ended = true;
-    ended_.push_back(r.index);
-    return;
+void group_core::keep_end(instance& i) noexcept {
+  i.has_ended = true;
+  (last_ended_ == nullptr ? first_ended_ : last_ended_->next_ended) = &i;
+  last_ended_ = &i;
+}
+
+void group_core::count_end(instance& i) noexcept {
+  i.is_under_way = false;
+  i.how = judge(i);
+  if (state_.attempt_ended(i.index, i.how, i.attempts) == group_state::step::ended) {
+    return keep_end(i);
   }
   const double draw =
       static_cast<double>(random_() - random_.min()) / (random_.max() - random_.min());
-  const auto pause = pause_before_retry(options_.retry, r.attempts, draw);
+  const auto pause = pause_before_retry(options_.retry, i.attempts, draw);
   if (pause <= pause.zero()) {
-    static_cast<void>(state_.retry(r.index));
+    static_cast<void>(state_.retry(i.index));
   } else {
-    due_.rests(r.index, clock::now(), pause);
+    due_.rests(i.index, clock::now(), pause);
     has_new_rest_ = true;
   }
 }
 
-void group_core::attempt_ended(instance_record& r, unsigned number) noexcept {
-  std::shared_ptr<group_core> keep;
+void group_core::attempt_ended(instance& i, std::optional<io::others_may_follow>& hold) noexcept {
+  if (ends_may_wait_ && ends_.leave(i)) return;
   lock_type l = lock();
-  if (!r.is_under_way || r.attempts != number) return;  // refused: was counted then
-  count_end(r);
+  if (ends_may_wait_) collect_ends(ends_.left());
+  let_go_of_rest(l, i);
+  count_end(i);
+  if (!state_.can_start()) hold.reset();  // before anybody is told that this was the last
+  settle_after_end(l);
+}
+
+// Of what it threw if that is not its outcome, and of its item if it will not be begun again.
+// Before it counts as ended, and without the lock: both may use the group, or hold a ticket for it.
+void group_core::let_go_of_rest(lock_type& l, instance& i) noexcept {
+  const outcome_kind how = judge(i);
+  const bool needs_no_item = how == outcome_kind::cancelled && options_.retry.times > 0;
+  const bool needs_no_error = how != outcome_kind::error && i.error != nullptr;
+  if (!needs_no_item && !needs_no_error) return;
+  // So it stays cancelled, whoever comes meanwhile.
+  if (needs_no_item) i.asked_to_stop = i.was_told = true;
+  l.unlock();
+  if (needs_no_item) drop_item(i);
+  if (needs_no_error) i.error = nullptr;
+  l.lock();
+}
+
+// Those that are there.
+void group_core::collect_ends() noexcept {
+  for (instance* i = ends_.take(); i != nullptr; ++collected_) {
+    count_end(*std::exchange(i, std::exchange(i->next_ended, nullptr)));
+  }
+}
+
+// So many in all. Who is missing is about to come.
+void group_core::collect_ends(std::size_t count) noexcept {
+  for (collect_ends(); collected_ < count; collect_ends()) yield_thread();
+}
+
+// From here on something may follow from an end.
+void group_core::attend_to_ends() noexcept {
+  if (!ends_may_wait_) return;
+  ends_.close();
+  collect_ends(ends_.left());
+}
+
+void group_core::settle_after_end(lock_type& l) noexcept {
   // Most ends change nothing for anybody but the instance.
-  if (!state_.is_complete() && !state_.can_start() && readers_ == 0 && !has_new_rest_) return;
-  keep = shared_from_this();  // whoever waits may let the group go
+  if (!state_.is_complete() && !state_.can_start() && readers_ == 0 && !has_new_rest_) {
+    return l.unlock();
+  }
+  const std::shared_ptr<group_core> keep = shared_from_this();  // who waits may let the group go
   settle(l);
 }
 
@@ -312,10 +309,10 @@ void group_core::alarm_ended(alarm& /*a*/) noexcept {
   alarm_ = nullptr;
   const due_times::due due = due_.take(clock::now());
   for (const due_times::attempt& a : due.too_long) {
-    instance_record& r = record_of(a.index);
-    if (!r.handle.valid() || r.attempts != a.number || r.asked_to_stop) continue;
-    r.took_too_long = true;
-    stop(l, r);
+    instance& i = instance_at(a.index);
+    if (!i.is_under_way || i.attempts != a.number || i.asked_to_stop) continue;
+    i.took_too_long = true;
+    stop(l, i);
   }
   for (const std::size_t index : due.rested) static_cast<void>(state_.retry(index));
   if (due.total) {
@@ -354,17 +351,15 @@ void group_core::settle_end() noexcept {
   end_is_settled_ = true;
   if (state_.end() == group_end::all_ended) return;
   const bool late = state_.end() == group_end::timed_out;
-  for (std::size_t i = 0; i < state_.progress().added; ++i) {
-    instance_record& r = record_of(i);
-    if (r.has_ended) continue;
-    if (r.is_under_way) {
-      r.asked_to_stop = r.asked_to_stop || state_.stops_running();
+  for (std::size_t index = 0; index < state_.progress().added; ++index) {
+    instance& i = instance_at(index);
+    if (i.has_ended) continue;
+    if (i.is_under_way) {
+      i.asked_to_stop = i.asked_to_stop || state_.stops_running();
       continue;
     }
-    r.has_ended = true;
-    r.how = late ? outcome_kind::timed_out : outcome_kind::cancelled;
-    r.error = nullptr;
-    ended_.push_back(i);
+    i.how = late ? outcome_kind::timed_out : outcome_kind::cancelled;
+    keep_end(i);
   }
 }
 
@@ -383,30 +378,52 @@ alarm* group_core::set_alarm(detail::job_list& released) noexcept {
 }
 
 void group_core::stop_those_asked(lock_type& l) noexcept {
-  for (std::size_t i = 0; i < state_.progress().added; ++i) {
-    instance_record& r = record_of(i);
-    if (r.asked_to_stop && !r.was_told && r.handle.valid()) stop(l, r);
+  for (std::size_t index = 0; index < state_.progress().added; ++index) {
+    instance& i = instance_at(index);
+    if (i.asked_to_stop && !i.was_told && i.is_under_way) stop(l, i);
   }
 }
 
-// Without the lock in between: one that has not begun is dropped here.
-void group_core::stop(lock_type& l, instance_record& r) noexcept {
-  r.asked_to_stop = true;
-  r.was_told = true;
-  detail::future_state<void>& job = state_of(r.handle, "stop");
-  job.add_references(1);
+// Without the lock in between: one that has not begun ends here.
+void group_core::stop(lock_type& l, instance& i) noexcept {
+  i.asked_to_stop = true;
+  i.was_told = true;
+  const unsigned attempt = i.attempts;
   l.unlock();
-  job.request_stop();
-  job.release();
+  if (i.stop(attempt)) withdrew(i);
   l.lock();
 }
 
-instance_record* group_core::next_result() noexcept {
-  while (handed_out_ < ended_.size()) {
-    instance_record& r = record_of(ended_[handed_out_++]);
-    if (!std::exchange(r.handed_out, true)) return &r;
+void group_core::stop_by_its_place(instance& i) noexcept {
+  lock_type l = lock();
+  const unsigned attempt = i.attempts;
+  l.unlock();
+  if (i.stop(attempt)) withdrew(i);
+}
+
+// It has ended, and is in its lane still.
+void group_core::withdrew(instance& i) noexcept {
+  drop_item(i);
+  lock_type l = lock();
+  if (++in_lanes_ == 1) itself_ = shared_from_this();
+  attend_to_ends();
+  count_end(i);
+  settle_after_end(l);
+}
+
+void group_core::withdrawn_left_its_lane() noexcept {
+  std::shared_ptr<group_core> last;  // goes after the lock
+  const lock_type l = lock();
+  if (--in_lanes_ == 0) last = std::move(itself_);
+}
+
+instance* group_core::next_result() noexcept {
+  for (;;) {
+    instance* const i = last_handed_out_ == nullptr ? first_ended_ : last_handed_out_->next_ended;
+    if (i == nullptr) return nullptr;
+    last_handed_out_ = i;
+    if (!std::exchange(i->handed_out, true)) return i;
   }
-  return nullptr;
 }
 
 // -- waiting --------------------------------------------------------------------------------------
@@ -419,7 +436,7 @@ bool group_core::is_over(const group_wait& w) const noexcept {
     case group_wait::until::idle:
       return state_.is_idle();
     case group_wait::until::news:
-      return handed_out_ < ended_.size() || state_.is_joinable();
+      return last_handed_out_ != last_ended_ || state_.is_joinable();
   }
   return true;
 }
@@ -433,51 +450,31 @@ void group_core::wake_waits(detail::job_list& released) noexcept {
     }
     *link = w.next_;
     w.is_queued_ = false;
-    readers_ -= w.reads() ? 1 : 0;
+    if (w.reads()) --readers_;
     released.push_back(*w.task);
   }
 }
 
-bool group_wait::suspend(coro::promise_base& waiter) noexcept {
-  task = &waiter;
-  began_ = waiter.waiting().begin(*this);
-  if (!began_) {
-    // It was asked to stop, and waits all the same: what runs may use what the task owns.
-    was_stopped_ = true;
-    group_.stop_everything();
+void group_core::wait_until_idle() noexcept {
+  bool is_idle = false;
+  {
+    const lock_type l = lock();
+    is_idle = state_.is_idle();
+    WEFT_ASSERT(is_idle || !needs_this_thread(),
+                "a group of instances is destroyed on the I/O thread that they need to end; "
+                "co_await join() or drain() before");
+    owner_waits_ = !is_idle;
   }
-  const group_core::lock_type l = group_.lock();
-  if (called_off_ || group_.is_over(*this)) return false;
-  is_queued_ = true;
-  group_.readers_ += reads() ? 1 : 0;
-  next_ = std::exchange(group_.waits_, this);
-  return true;  // when the lock is free the frame may be gone
+  if (!is_idle) detail::wait_for_lending(idle_, detail::crew_of(place_.cpu()));
+  wait_for_launches();
 }
 
-// The task asks its group to stop when it has gone on. Doing that here could go on with other
-// tasks, and with this one among them, which must not be.
-void group_wait::give_up(detail::job_list& released) noexcept {
-  const group_core::lock_type l = group_.lock();
-  called_off_ = true;
-  if (!std::exchange(is_queued_, false)) return;
-  group_wait** link = &group_.waits_;
-  while (*link != this) link = &(*link)->next_;
-  *link = next_;
-  group_.readers_ -= reads() ? 1 : 0;
-  released.push_back(*task);
-}
-
-bool group_wait::await_resume() {
-  if (began_) task->waiting().end();
-  if (was_stopped_) throw cancelled();
-  return !called_off_;
-}
-
-weft::task<void> wait_for(group_core& group, group_wait::until what) {
-  group_wait wait(group, what);
-  if (co_await wait) co_return;
-  group_wait until_it_has_stopped(group, what);
-  static_cast<void>(co_await until_it_has_stopped);
+// With the lock.
+bool group_core::needs_this_thread() noexcept {
+  for (std::size_t index = 0; index < state_.progress().added; ++index) {
+    if (instance_at(index).needs_this_thread()) return true;
+  }
+  return false;
 }
 
 }  // namespace weft::flow

@@ -46,27 +46,7 @@ void group_state::close_ticket() noexcept {
   look_whether_complete(false);
 }
 
-std::optional<std::size_t> group_state::add() noexcept {
-  if (is_complete()) return std::nullopt;
-  return progress_.added++;
-}
-
 void group_state::expect_no_more() noexcept { look_whether_complete(false); }
-
-bool group_state::can_start() const noexcept {
-  if (rules_.max_running != 0 && progress_.running >= rules_.max_running) return false;
-  return !is_complete() && (!to_be_retried_.empty() || next_fresh_ < progress_.added);
-}
-
-// Retries first: they have the lower index, and others may wait for them.
-std::optional<std::size_t> group_state::start_next() noexcept {
-  if (!can_start()) return std::nullopt;
-  ++progress_.running;
-  if (to_be_retried_.empty()) return next_fresh_++;
-  const std::size_t index = to_be_retried_.front();
-  to_be_retried_.pop_front();
-  return index;
-}
 
 group_state::step group_state::attempt_ended(std::size_t /*index*/, outcome_kind how,
                                              unsigned attempts) noexcept {
@@ -113,7 +93,8 @@ bool group_state::is_joinable() const noexcept {
 bool group_state::has_too_many_failures() const noexcept {
   if (!rules_.tolerated || progress_.failures() <= rules_.tolerated->count) return false;
   if (rules_.tolerated->percent == 0) return true;
-  if (tickets_ > 0) return false;  // a percentage of what is not known yet
+  // A percentage of what is not known yet.
+  if (tickets_ > 0 || (rules_.instances_add_others && live() > 0)) return false;
   const double share = rules_.tolerated->percent / 100 * static_cast<double>(progress_.added);
   // Rounded, so that 10 percent of 30 is 3.
   return static_cast<double>(progress_.failures()) > std::floor(share + 1e-9);

@@ -1,9 +1,6 @@
 #include <weft/flow/instance_place.hpp>
 
-#include <utility>
-
 #include <weft/core/crew_access.hpp>
-#include <weft/coro/spawn.hpp>
 
 namespace weft {
 
@@ -12,42 +9,21 @@ instance_place::instance_place(hybrid_scheduler& hs) noexcept
     : pool_(&hs.cpu_pool()), scheduler_(&hs) {}
 
 io::placement instance_place::choose(task_kind kind, const spawn_options& options) const {
-  if (scheduler_ != nullptr) return io::place(scheduler_of(*scheduler_), kind, options);
+  if (scheduler_ != nullptr) {
+    const io::placement where = io::place(scheduler_of(*scheduler_), kind, options);
+    // The pool may have ended before the scheduler: then its lane would run the job on the spot.
+    if (where.kind == lane_kind::cpu && !where.lane->is_here()) {
+      detail::require_open(detail::crew_of(*pool_), "adding an instance");
+    }
+    return where;
+  }
   detail::require_open(detail::crew_of(*pool_), "adding an instance");
   return {.kind = lane_kind::cpu, .lane = &lane_of(*pool_)};
 }
 
-instance_place::ready_task instance_place::prepare(task<void> t, io::placement where,
-                                                   task_kind kind, std::string_view name,
-                                                   future<void>& handle) const {
-  detail::future_state<void>* job = nullptr;
-  if (scheduler_ != nullptr) {
-    job = new io::hybrid_job<void>(scheduler_of(*scheduler_), where, kind, std::move(t), name,
-                                   context_);
-  } else {
-    job = new coro::chain_future<void>(detail::crew_of(*pool_), *where.lane, std::move(t), name,
-                                       context_);
-  }
-  handle = adopt_state<void>(job);
-  return {.job = job, .where = where};
-}
-
-void instance_place::submit(const ready_task& ready) const {
-  if (scheduler_ == nullptr) {
-    try {
-      detail::submit_task(detail::crew_of(*pool_), *ready.job, "adding an instance");
-    } catch (...) {
-      ready.job->release();  // the queue's
-      throw;
-    }
-  } else {
-    try {
-      io::submit(scheduler_of(*scheduler_), *ready.job, ready.where);
-    } catch (...) {
-      static_cast<io::hybrid_job<void>*>(ready.job)->refused();
-      throw;
-    }
-  }
+void instance_place::submit(detail::queued_job& job, io::placement where) const {
+  if (scheduler_ != nullptr) return io::submit(scheduler_of(*scheduler_), job, where);
+  detail::submit_task(detail::crew_of(*pool_), job, "adding an instance");
 }
 
 coro::hop instance_place::hop_to(io::placement where) const noexcept {

@@ -255,15 +255,15 @@ void scheduler::report_unhandled(std::exception_ptr error) noexcept {
 }
 
 hybrid_stats scheduler::stats() const {
-  const std::uint64_t entered = tasks_.entered();
-  const std::size_t live = tasks_.live();
+  const std::uint64_t completed = tasks_.left();
+  const std::uint64_t spawned = tasks_.entered();
   return {.cpu = cpu_->stats(),
           .blocking = blocking_.stats(),
           .io_threads = static_cast<unsigned>(io_.size()),
           .engine = engine_,
-          .spawned = entered,
-          .completed = entered > live ? entered - live : 0,
-          .live = live};
+          .spawned = spawned,
+          .completed = completed,
+          .live = static_cast<std::size_t>(spawned - completed)};
 }
 
 std::vector<named_lane> scheduler::lanes() {
@@ -300,8 +300,26 @@ void report_unhandled(scheduler& s, std::exception_ptr error) noexcept {
   s.report_unhandled(std::move(error));
 }
 
-void tracked_task::enter() { scheduler_.enter(*this); }
-void tracked_task::leave() noexcept { scheduler_.tasks().leave(*this); }
+void tracked_task::enter(scheduler& s, lane_kind lane) {
+  lane_ = lane;
+  scheduler_ = &s;  // before: somebody may ask it to stop at once, and that may end it
+  try {
+    s.enter(*this);
+  } catch (...) {
+    scheduler_ = nullptr;
+    throw;
+  }
+}
+void tracked_task::leave() noexcept {
+  if (scheduler_ != nullptr) std::exchange(scheduler_, nullptr)->tasks().leave(*this);
+}
+
+others_may_follow::others_may_follow(scheduler* s) noexcept : scheduler_(s) {
+  if (scheduler_ != nullptr) scheduler_->tasks().hold();
+}
+others_may_follow::~others_may_follow() {
+  if (scheduler_ != nullptr) scheduler_->tasks().let_go();
+}
 
 bool blocking_hop::move(coro::promise_base& task) {
   lane& to = scheduler_.blocking();

@@ -1,6 +1,7 @@
 #include "io/task_registry.hpp"
 
 #include <functional>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -18,6 +19,7 @@ bool task_registry::enter(tracked_task& t) noexcept {
   const std::lock_guard lock(s.mutex);
   if (s.closed) return false;
   ++s.entered;
+  t.previous_ = nullptr;
   t.next_ = s.first;
   if (s.first != nullptr) s.first->previous_ = &t;
   s.first = &t;
@@ -31,26 +33,44 @@ void task_registry::close() noexcept {
   }
 }
 
-void task_registry::unlink(shard& s, tracked_task& t) noexcept {
-  ++s.left;
-  (t.previous_ == nullptr ? s.first : t.previous_->next_) = t.next_;
-  if (t.next_ != nullptr) t.next_->previous_ = t.previous_;
-}
-
-void task_registry::leave(tracked_task& t) noexcept {
-  shard& s = shards_[t.shard_];
+template <class Unlink>
+void task_registry::remove_one(shard& s, const Unlink& unlink) noexcept {
   {
     const std::lock_guard lock(s.mutex);
-    if (!s.watched) return unlink(s, t);
+    if (!s.watched) {
+      ++s.left;
+      return unlink();
+    }
   }
   // Whoever waits destroys the registry when it is empty, so it must not see that before we are
   // done.
   const std::lock_guard told(waiting_mutex_);
   {
     const std::lock_guard lock(s.mutex);
-    unlink(s, t);
+    ++s.left;
+    unlink();
   }
   changed_.notify_all();
+}
+
+void task_registry::leave(tracked_task& t) noexcept {
+  shard& s = shards_[t.shard_];
+  remove_one(s, [&] {
+    (t.previous_ == nullptr ? s.first : t.previous_->next_) = t.next_;
+    if (t.next_ != nullptr) t.next_->previous_ = t.previous_;
+  });
+}
+
+void task_registry::hold() noexcept {
+  shard& s = shards_[shard_of_this_thread()];
+  const std::lock_guard lock(s.mutex);
+  ++s.entered;
+  ++s.holds;
+}
+
+void task_registry::let_go() noexcept {
+  shard& s = shards_[shard_of_this_thread()];
+  remove_one(s, [&] { ++s.let_gos; });
 }
 
 void task_registry::visit(const std::function<void(tracked_task&)>& visitor) const {
@@ -61,35 +81,38 @@ void task_registry::visit(const std::function<void(tracked_task&)>& visitor) con
 }
 
 void task_registry::stop_all() const {
-  std::vector<detail::future_state_base*> all;
-  visit([&](tracked_task& t) {
-    t.state().add_references(1);  // it has not ended, so it holds one itself
-    all.push_back(&t.state());
-  });
-  for (detail::future_state_base* state : all) {
-    state->request_stop();
-    state->release();
+  struct kept {
+    tracked_task* task;
+    std::shared_ptr<void> memory;
+  };
+  std::vector<kept> all;
+  visit([&](tracked_task& t) { all.push_back({.task = &t, .memory = t.keep()}); });
+  for (const kept& k : all) k.task->ask_to_stop();
+}
+
+template <class Count>
+std::uint64_t task_registry::sum(const Count& of) const noexcept {
+  std::uint64_t all = 0;
+  for (const shard& s : shards_) {
+    const std::lock_guard lock(s.mutex);
+    all += of(s);
   }
+  return all;
+}
+
+std::uint64_t task_registry::left() const noexcept {
+  return sum([](const shard& s) { return s.left - s.let_gos; });
+}
+
+std::uint64_t task_registry::entered() const noexcept {
+  return sum([](const shard& s) { return s.entered - s.holds; });
 }
 
 // Tasks enter and leave while this adds up. Counting those that left first never counts too many of
 // them: equal sums mean that between the two rounds there was none.
-std::size_t task_registry::live() const noexcept {
-  std::uint64_t left = 0;
-  for (const shard& s : shards_) {
-    const std::lock_guard lock(s.mutex);
-    left += s.left;
-  }
-  return static_cast<std::size_t>(entered() - left);
-}
-
-std::uint64_t task_registry::entered() const noexcept {
-  std::uint64_t sum = 0;
-  for (const shard& s : shards_) {
-    const std::lock_guard lock(s.mutex);
-    sum += s.entered;
-  }
-  return sum;
+bool task_registry::is_empty() const noexcept {
+  const std::uint64_t gone = sum([](const shard& s) { return s.left; });
+  return gone == sum([](const shard& s) { return s.entered; });
 }
 
 void task_registry::watch() const {

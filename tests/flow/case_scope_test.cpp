@@ -214,6 +214,44 @@ TEST(CaseScopeOnAnIoThread, IsDestroyedWhenWhatNeedsThatThreadHasEnded) {
   EXPECT_TRUE(ended);
 }
 
+// A lane that has what was withdrawn keeps memory of the case, but nothing of the user's.
+TEST_F(CaseScope, LetsErrorsAndWorkGoWithIt) {
+  struct failure : std::runtime_error {
+    explicit failure(std::shared_ptr<int> h) : std::runtime_error("bad"), held(std::move(h)) {}
+    std::shared_ptr<int> held;
+  };
+  const auto held = std::make_shared<int>();
+  std::latch busy(1);
+  std::latch free(1);
+  pool one({.workers = 1});
+  hybrid_scheduler hs({.cpu_pool = &one});
+  one.spawn([&] {
+    busy.count_down();
+    free.wait();
+  });
+  busy.wait();
+  {
+    case_scope c(hs);
+    c.spawn([](std::shared_ptr<int> h) -> task<> {
+      throw failure(std::move(h));
+      co_return;
+    }(held));
+    async_event thrown;  // there is one I/O thread
+    c.spawn([](async_event& e) -> task<> {
+      e.set();
+      co_return;
+    }(thrown));
+    sync_wait([](async_event& e) -> task<> { co_await e.wait(); }(thrown));
+    EXPECT_EQ(c.progress().errors, 1U);
+    c.spawn([](std::shared_ptr<int>) -> task<> { co_return; }(held),
+            {.lane = static_cast<lane_kind>(9)});  // could not start
+    c.spawn([] {});                                // is withdrawn
+    c.cancel();
+  }
+  EXPECT_EQ(held.use_count(), 1);
+  free.count_down();
+}
+
 TEST_F(CaseScope, RefusesWhatCannotRun) {
   case_scope c(pool_);
   void (*const empty)() = nullptr;

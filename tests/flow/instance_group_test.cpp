@@ -33,6 +33,7 @@ namespace weft {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -110,6 +111,20 @@ TEST_F(InstanceGroup, TakesBodiesOfEveryForm) {
             2);
 }
 
+TEST_F(InstanceGroup, ACoroutineMayTakeItsTokenAndItsTicketByReference) {
+  instance_group<int, int> group(
+      pool_, [](const std::stop_token& stop, int x, instance_ticket<int>&& more) -> task<int> {
+        co_await yield();
+        if (x > 0) more.add(0);
+        co_return stop.stop_requested() || !stop.stop_possible() ? -1 : x;
+      });
+  add_all(group, {1});
+  const auto outcomes = sync_wait(group.join());
+  ASSERT_THAT(outcomes, SizeIs(2));
+  EXPECT_EQ(outcomes[0].value(), 1);
+  EXPECT_EQ(outcomes[1].value(), 0);
+}
+
 TEST_F(InstanceGroup, WithoutResultsGivesMonostates) {
   instance_group<int> functions(pool_, [](int) {});
   add_all(functions, {1});
@@ -160,6 +175,103 @@ TEST(InstanceGroupInLanes, InstancesAreListedByTheirName) {
   EXPECT_THAT(hs.dump(), HasSubstr("protein test"));
   end.set();
   sync_wait(group.join());
+}
+
+TEST(InstanceGroupInLanes, ASchedulerThatIsShutDownStopsInstancesBegunAndNot) {
+  hybrid_scheduler hs({.cpu_workers = 1});
+  std::latch busy(2);
+  std::latch free(1);
+  hs.spawn_cpu([&] {
+    busy.count_down();
+    free.wait();
+  });
+  async_event never;
+  instance_group<int> waits(hs, [&](int) -> task<> {
+    busy.count_down();
+    co_await never.wait();
+  });
+  add_all(waits, {0});
+  busy.wait();
+  instance_group<int> queued(hs, [](int) { FAIL() << "it was asked to stop before"; });
+  add_all(queued, {1, 2});
+  shutdown_report report;
+  {
+    const std::jthread shuts([&] { report = hs.shutdown({.let_run = 0ms, .then_stop = 1h}); });
+    EXPECT_THAT(kinds(sync_wait(waits.join())), ElementsAre(kind::cancelled));
+    EXPECT_THAT(kinds(sync_wait(queued.join())), ElementsAre(kind::cancelled, kind::cancelled));
+    free.count_down();
+  }
+  EXPECT_TRUE(report.stopped_early);
+  EXPECT_THAT(report.unfinished, IsEmpty());
+}
+
+// One ends, and the next begins: there is no moment in between at which all seem to have ended.
+TEST(InstanceGroupInLanes, ASchedulerThatIsShutDownLetsAllOfALimitedGroupRun) {
+  for (const unsigned retries : {0U, 1U}) {
+    SCOPED_TRACE(retries);
+    std::latch go(1);
+    std::vector<unsigned> attempts(50);
+    hybrid_scheduler hs({.cpu_workers = 1});
+    instance_group<std::size_t> group(
+        hs,
+        [&](std::size_t x) {
+          go.wait();
+          if (attempts[x]++ < retries) throw std::runtime_error("no");
+        },
+        {.max_running = 1, .retry = {.times = retries, .pause = 0ms}});
+    {
+      auto ticket = group.open();
+      for (std::size_t i = 0; i < attempts.size(); ++i) ticket.add(i);
+    }
+    shutdown_report report;
+    {
+      const std::jthread shuts([&] { report = hs.shutdown({.let_run = 1h}); });
+      const auto is_shut = [&] {
+        try {
+          static_cast<void>(hs.spawn([]() -> task<> { co_return; }()));
+          return false;
+        } catch (const pool_stopped&) {
+          return true;
+        }
+      };
+      while (!is_shut()) std::this_thread::yield();
+      go.count_down();
+    }
+    EXPECT_FALSE(report.stopped_early);
+    EXPECT_THAT(attempts, Each(retries + 1)) << "when shutdown() returned";
+    EXPECT_THAT(kinds(sync_wait(group.join())), Each(kind::value));
+  }
+}
+
+TEST(InstanceGroupInLanes, ItsSchedulerHasNoTasksWhenAllAreJoined) {
+  hybrid_scheduler hs({.cpu_workers = 2});
+  const int rounds = test::rounds(1000);
+  for (int i = 0; i < rounds; ++i) {
+    instance_group<int> group(hs, [](int) {}, {.max_running = 2});
+    add_all(group, {1, 2, 3});
+    sync_wait(group.join());
+    const hybrid_stats stats = hs.stats();
+    ASSERT_EQ(stats.live, 0U);
+    ASSERT_EQ(stats.completed, stats.spawned);
+  }
+}
+
+// As it says of any task.
+TEST(InstanceGroupInLanes, OneThatSleepsInTheCpuLaneIsReportedByItsName) {
+  std::latch reported(1);
+  std::string name;
+  hybrid_scheduler hs({.cpu_workers = 1, .blocked_after = 1ms, .on_blocked = [&](const auto& b) {
+                         name = b.name;
+                         reported.count_down();
+                       }});
+  instance_group<int> group(hs,
+                            [&](int x) {
+                              if (x == 0) reported.wait();
+                            },
+                            {.name = "sleeper"});
+  add_all(group, {0, 1, 1});
+  sync_wait(group.join());
+  EXPECT_EQ(name, "sleeper");
 }
 
 // Else the thread would wait for what only it can end.
@@ -400,6 +512,37 @@ TEST_F(InstanceGroup, DestroyedInAForkedChildWaitsForNothing) {
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
   }
+  EXPECT_THAT(sync_wait(group->join()), SizeIs(1));
+}
+
+// The coroutine belongs to a thread of the parent, and may be in the middle of anything.
+TEST_F(InstanceGroup, DestroyedInAForkedChildDestroysNoInstance) {
+  static bool is_child = false;
+  struct held_by_the_instance {
+    ~held_by_the_instance() {
+      if (is_child) ::_exit(8);
+    }
+  };
+  std::latch begun(1);
+  async_event go_on;
+  auto group = std::make_unique<instance_group<int>>(pool_, [&](int) -> task<> {
+    const held_by_the_instance held;
+    begun.count_down();
+    co_await go_on.wait();
+  });
+  add_all(*group, {1});
+  begun.wait();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // a child that hangs is killed
+    is_child = true;
+    group.reset();
+    ::_exit(7);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  go_on.set();
   EXPECT_THAT(sync_wait(group->join()), SizeIs(1));
 }
 
@@ -679,17 +822,19 @@ TEST_F(InstanceGroup, AnAttemptThatTakesTooLongIsStoppedEvenWhenEveryWorkerIsBus
 }
 
 TEST_F(InstanceGroup, ATimeoutCountsFromTheStartOfTheAttempt) {
-  instance_group<int, int> group(pool_,
-                                 [](const std::stop_token& stop, int x) {
-                                   if (x == 1) return x;
-                                   wait_for_stop(stop);
-                                   throw std::runtime_error("in the middle of it");
-                                 },
-                                 {.max_running = 1, .timeout = 5ms});
-  add_all(group, {0, 1, 0});
-  EXPECT_THAT(kinds(sync_wait(group.join())),
-              ElementsAre(kind::timed_out, kind::value, kind::timed_out))
-      << "the second has waited for its turn longer than it may take";
+  std::latch free(1);
+  pool busy({.workers = 1});
+  busy.spawn([&] { free.wait(); });
+  instance_group<int, int> waits(busy, [](int x) { return x; }, {.timeout = 1ms});
+  add_all(waits, {1});
+  // One that has begun after it was added, and has had more time.
+  instance_group<int> begun(pool_, [](const std::stop_token& stop, int) { wait_for_stop(stop); },
+                            {.timeout = 2ms});
+  add_all(begun, {0});
+  sync_wait(begun.join());
+  free.count_down();
+  EXPECT_THAT(kinds(sync_wait(waits.join())), ElementsAre(kind::value))
+      << "it has waited for its turn longer than it may take";
 }
 
 TEST_F(InstanceGroup, AnAttemptThatTimedOutIsRetried) {
@@ -775,6 +920,185 @@ TEST_F(InstanceGroup, MayEndWithItsPoolWhileATicketAdds) {
     both.arrive_and_wait();
     group.reset();
     place.reset();
+  }
+}
+
+// A launch lasts as long as the pool has no room, and the owner may be the one to make it.
+TEST_F(InstanceGroup, ItsOwnerHelpsWhileALaunchWaitsForRoom) {
+  pool small({.workers = 1, .max_pending = 1, .overflow = when_full::block});
+  const test::watchdog watchdog(60s, small);
+  std::latch made(1);
+  std::latch destroy(1);
+  std::optional<instance_ticket<int>> ticket;
+  instance_group<int>* seen = nullptr;
+  auto owner = small.submit([&] {
+    instance_group<int> group(small, [](int) {});
+    seen = &group;
+    ticket = group.open();
+    made.count_down();
+    destroy.wait();
+  });
+  made.wait();
+  small.spawn([] {});  // there is no more room
+  const std::jthread adder([&] { ticket->add(1); });
+  while (seen->progress().added == 0) std::this_thread::yield();
+  destroy.count_down();
+  owner.get();
+}
+
+TEST_F(InstanceGroup, ItsOwnerHelpsWhileAnInstanceRunsInTheThreadThatAddedIt) {
+  pool small({.workers = 1, .max_pending = 1, .overflow = when_full::run_in_caller});
+  const test::watchdog watchdog(60s, small);
+  std::latch made(1);
+  std::latch runs(1);
+  std::latch others_ran(1);
+  std::optional<instance_ticket<int>> ticket;
+  auto owner = small.submit([&] {
+    instance_group<int> group(small, [&](int) {
+      runs.count_down();
+      others_ran.wait();
+    });
+    ticket = group.open();
+    made.count_down();
+    runs.wait();
+  });
+  made.wait();
+  small.spawn([&] { others_ran.count_down(); });  // there is no more room
+  const std::jthread adder([&] { ticket->add(1); });
+  owner.get();
+}
+
+// Most instances leave their ends for others to count; whoever asks, and whenever, sees all.
+TEST_F(InstanceGroup, CountsEveryEndOnceWhoeverAsks) {
+  const int rounds = test::rounds(400);
+  for (int round = 0; round < rounds; ++round) {
+    SCOPED_TRACE(round);
+    instance_group<int, int> group(pool_, [](int x) { return x; });
+    std::size_t added = 0;
+    std::jthread adder([&, ticket = group.open()]() mutable {
+      for (int i = 0; i < 50; ++i) added += ticket.add(i) ? 1 : 0;
+      ticket.close();
+      ticket = group.open();  // unless all have ended
+      for (int i = 0; i < 10; ++i) added += ticket.add(i) ? 1 : 0;
+    });
+    std::size_t given = 0;
+    switch (round % 4) {
+      case 0:
+        given = sync_wait(group.join()).size();
+        break;
+      case 1:
+        while (sync_wait(group.next())) ++given;
+        break;
+      case 2:
+        while (group.ended_by() == group_end::not_yet) {
+          const group_progress p = group.progress();
+          EXPECT_LE(p.ended() + p.running, p.added);
+        }
+        given = sync_wait(group.join()).size();
+        break;
+      default:
+        group.complete();
+        given = sync_wait(group.join()).size();
+    }
+    adder.join();
+    EXPECT_EQ(given, added);
+    EXPECT_EQ(group.progress().ended(), added);
+    EXPECT_EQ(group.progress().running, 0U);
+  }
+}
+
+// It goes on in complete() when the owner has gone with the group.
+TEST_F(InstanceGroup, WhoCompletesItMayBeOvertakenByItsOwner) {
+  const int rounds = test::rounds(2000);
+  for (int i = 0; i < rounds; ++i) {
+    async_event never;
+    std::optional<instance_group<int>> group(std::in_place, pool_,
+                                             [&](int) -> task<> { co_await never.wait(); });
+    add_all(*group, {1});
+    const std::jthread completes([&g = *group] { g.complete(); });
+    sync_wait(group->join());
+    group.reset();
+  }
+}
+
+TEST_F(InstanceGroup, TicketsInItemsThatCouldNotStartAreClosed) {
+  pool closed({.workers = 1});
+  instance_group<item_with_ticket> group(closed, [](const item_with_ticket&) {});
+  closed.shutdown();
+  {
+    auto ticket = group.open();
+    ticket.add({std::make_shared<instance_ticket<item_with_ticket>>(group.open())});
+  }
+  EXPECT_THAT(kinds(sync_wait(group.join())), ElementsAre(kind::error));
+}
+
+TEST_F(InstanceGroup, TicketsInItemsThatTheirSchedulerWithdrewAreClosed) {
+  std::latch busy(1);
+  std::latch free(1);
+  hybrid_scheduler hs({.cpu_workers = 1});
+  hs.cpu_pool().spawn([&] {
+    busy.count_down();
+    free.wait();
+  });
+  busy.wait();
+  instance_group<item_with_ticket> group(hs, [](const item_with_ticket&) {});
+  {
+    auto ticket = group.open();
+    ticket.add({std::make_shared<instance_ticket<item_with_ticket>>(group.open())});
+  }
+  hs.shutdown({.let_run = 0ms, .then_stop = 1h});
+  EXPECT_THAT(kinds(sync_wait(group.join())), ElementsAre(kind::cancelled));
+  free.count_down();
+}
+
+// What was asked to stop before it began has ended, and its lane has it still.
+TEST_F(InstanceGroup, EndsBeforeItsLaneHasSeenWhatWasWithdrawn) {
+  std::latch free(1);
+  pool busy({.workers = 1});
+  busy.spawn([&] { free.wait(); });
+  const auto held = std::make_shared<int>();
+  {
+    instance_group<std::shared_ptr<int>> group(
+        busy, [held](const std::shared_ptr<int>&) { FAIL() << "it was withdrawn"; });
+    add_all(group, {held, held});
+    group.complete();
+    EXPECT_THAT(kinds(sync_wait(group.join())), ElementsAre(kind::cancelled, kind::cancelled));
+  }
+  EXPECT_EQ(held.use_count(), 1) << "neither body nor items are kept for the lane";
+  free.count_down();
+}
+
+TEST_F(InstanceGroup, ItsBodyGoesWithItAlthoughTicketsAreLeft) {
+  const auto held = std::make_shared<int>();
+  std::optional<instance_ticket<int>> ticket;
+  {
+    instance_group<int> group(pool_, [held](int) {});
+    ticket = group.open();
+  }
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_FALSE(ticket->add(1));
+}
+
+// Retries begin while the one before is asked to stop: the new attempt is not the one that was
+// meant.
+TEST_F(InstanceGroup, AStopReachesTheAttemptThatTookTooLongAndNotTheNext) {
+  const int rounds = test::rounds(2000);
+  instance_group<int, int> group(
+      pool_,
+      [attempts = std::make_shared<std::vector<int>>(rounds)](const std::stop_token& stop, int x) {
+        const auto number = ++(*attempts)[static_cast<std::size_t>(x)];
+        if (number == 1) wait_for_stop(stop);
+        if (number == 1) throw std::runtime_error("the first");
+        return number;
+      },
+      {.retry = {.times = 1}, .timeout = 100us});
+  {
+    auto ticket = group.open();
+    for (int i = 0; i < rounds; ++i) ticket.add(i);
+  }
+  for (const auto& o : sync_wait(group.join())) {
+    ASSERT_EQ(o.kind(), kind::value) << o.index();
+    EXPECT_EQ(o.attempts(), 2U);
   }
 }
 

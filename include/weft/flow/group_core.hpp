@@ -5,122 +5,31 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <weft/base/atomic.hpp>
-#include <weft/core/future.hpp>
+#include <weft/core/crew_access.hpp>
 #include <weft/core/latch.hpp>
-#include <weft/coro/promise.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/flow/alarm.hpp>
 #include <weft/flow/due_times.hpp>
+#include <weft/flow/end_tally.hpp>
 #include <weft/flow/group_state.hpp>
+#include <weft/flow/group_wait.hpp>
+#include <weft/flow/instance.hpp>
 #include <weft/flow/instance_options.hpp>
 #include <weft/flow/instance_place.hpp>
 
-// What every group of instances does, whatever its instances are: it follows group_state, which
-// decides, under one lock, and starts, stops and wakes outside it.
 namespace weft::flow {
 
-class attempt;
-class group_core;
-
-// What a group knows of one instance.
-struct instance_record {
-  explicit instance_record(std::size_t i) noexcept : index(i) {}
-
-  const std::size_t index;
-
-  // Written by the attempt while one is under way, else guarded by the group.
-  std::exception_ptr error;
-  outcome_kind how = outcome_kind::cancelled;  // unless something else happens
-
-  // Guarded by the group.
-  bool has_ended = false;
-  bool asked_to_stop = false;
-  bool was_told = false;  // that it was asked
-  bool took_too_long = false;
-  bool handed_out = false;
-  unsigned attempts = 0;
-  bool is_under_way = false;   // an attempt
-  future<void> handle;         // of that
-  attempt* held_by = nullptr;  // while an attempt is made: where it came to rest
-  io::placement where;         // of the last attempt
-};
-
-// Held by the frame of an attempt: when that is gone, run to its end or dropped unbegun, the
-// attempt has ended, and everything it held was released.
-class attempt {
- public:
-  explicit attempt(instance_record& record) noexcept : record_(&record), number_(record.attempts) {
-    record.held_by = this;
-  }
-  attempt(attempt&& other) noexcept
-      : record_(std::exchange(other.record_, nullptr)), number_(other.number_) {
-    record_->held_by = this;
-  }
-  attempt& operator=(attempt&&) = delete;
-  ~attempt();
-
-  // From here on the group is told of its end.
-  void arm(group_core& group) noexcept { group_ = &group; }
-
- private:
-  group_core* group_ = nullptr;
-  instance_record* record_;
-  const unsigned number_;
-};
-
-// co_await group_wait(...): until the group is that far. False when the task was asked to stop
-// meanwhile. One that was asked to stop before asks the group to stop, waits until nothing of it
-// runs any more, and gets cancelled.
-class group_wait final : public coro::wait {
- public:
-  enum class until : std::uint8_t {
-    joinable,
-    idle,
-    news,  // a result to hand out, or joinable
-  };
-
-  group_wait(group_core& group, until what) noexcept : group_(group), until_(what) {}
-  group_wait(const group_wait&) = delete;
-  group_wait& operator=(const group_wait&) = delete;
-
-  [[nodiscard]] static bool await_ready() noexcept { return false; }
-  template <coro::task_promise_type Promise>
-  [[nodiscard]] bool await_suspend(std::coroutine_handle<Promise> waiter) noexcept {
-    return suspend(waiter.promise());
-  }
-  [[nodiscard]] bool await_resume();
-
- private:
-  friend class group_core;
-
-  [[nodiscard]] bool suspend(coro::promise_base& waiter) noexcept;
-  // Whether it must look at every instance that ends.
-  [[nodiscard]] bool reads() const noexcept { return until_ == until::news; }
-  void give_up(detail::job_list& released) noexcept override;
-  [[nodiscard]] const char* what() const noexcept override { return "instances"; }
-
-  group_core& group_;
-  const until until_;
-  bool began_ = false;
-  bool was_stopped_ = false;  // before it began to wait
-  // Guarded by the group.
-  bool called_off_ = false;
-  bool is_queued_ = false;
-  group_wait* next_ = nullptr;
-};
-
-// Until the group is that far. When the task is asked to stop, so is the group; the task goes on
-// when nothing of it runs any more, and gets cancelled.
-[[nodiscard]] task<void> wait_for(group_core& group, group_wait::until what);
-
-// Threads: any. Lifetime: shared by the group's owner, by tickets, and by an alarm that is set. The
-// owner closes it before it goes, so attempts need no share.
+// What every group of instances does, whatever its instances are: it follows group_state, which
+// decides, under one lock, and starts, stops and wakes outside it.
+//
+// Threads: any. Lifetime: shared by the group's owner, by tickets, by an alarm that is set, and by
+// instances that have ended and are in a lane still. The owner closes it before it goes, so those
+// that run need no share.
 class group_core : public alarm_listener, public std::enable_shared_from_this<group_core> {
  public:
   group_core(const group_core&) = delete;
@@ -139,93 +48,149 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
   void start_clock();
   // By the owner: nothing runs afterwards.
   void wait_until_idle() noexcept;
-  // In a forked child: its instances stayed in the parent, and perhaps whoever held the lock.
-  [[nodiscard]] bool is_abandoned() const noexcept;
+  // In a forked child: its instances stayed in the parent, and perhaps whoever held the lock. Then
+  // it stays for ever, since coroutines that run there cannot be destroyed here.
+  [[nodiscard]] bool stays_if_abandoned() noexcept;
 
-  [[nodiscard]] group_progress progress() const noexcept;
+  [[nodiscard]] group_progress progress() noexcept;
   [[nodiscard]] group_end end() const noexcept;
 
+  // -- by its instances ---------------------------------------------------------------------------
+  [[nodiscard]] bool ends_let_others_begin() const noexcept {
+    return options_.max_running != 0 || options_.retry.times > 0;
+  }
+  // Of all that have no name of their own.
+  [[nodiscard]] const context& within() const noexcept { return place_.within(); }
+  // What it was to work on: it has ended without having run. Without the lock, for with an item a
+  // ticket may go, and takes it.
+  virtual void drop_item(instance& i) noexcept = 0;
+  // Lets the hold go as soon as nothing can follow. After this line the group may be gone.
+  void attempt_ended(instance& i, std::optional<io::others_may_follow>& hold) noexcept;
+  // One that was asked to stop before it began was taken out of its lane. After this line the group
+  // may be gone.
+  void withdrawn_left_its_lane() noexcept;
+  // The scheduler asks it to stop.
+  void stop_by_its_place(instance& i) noexcept;
+
  protected:
-  group_core(instance_place where, const instance_options& options, task_kind kind,
+  // What all its instances are.
+  struct what_instances_are {
+    task_kind kind = task_kind::function;
+    bool add_others = false;
+  };
+  // `call` is to blame for bad options.
+  group_core(instance_place where, const instance_options& options, what_instances_are are,
              const char* call);
   virtual ~group_core() = default;
 
-  [[nodiscard]] virtual instance_record& record_of(std::size_t index) noexcept = 0;
-  [[nodiscard]] virtual task<void> make_attempt(instance_record& r, attempt a) = 0;
+  [[nodiscard]] virtual instance& instance_at(std::size_t index) noexcept = 0;
+  [[nodiscard]] virtual task<void> make_attempt(instance& i) = 0;
 
   using lock_type = std::unique_lock<std::mutex>;
-  [[nodiscard]] lock_type lock() const noexcept { return lock_type(mutex_); }
-  // With the lock, before a record is made. False: the group is complete.
-  [[nodiscard]] bool may_add();
+  [[nodiscard]] lock_type lock() const noexcept {
+    if (mutex_.try_lock()) return {mutex_, std::adopt_lock};
+    return wait_for_lock();
+  }
+  // Before an instance is added: throws used_after_fork.
+  void require_same_process() const;
+  // With the lock, before an instance is kept. False: the group is complete.
+  [[nodiscard]] bool may_add() const noexcept { return !state_.is_complete(); }
   // With the lock, after it. Gives the lock up.
-  void added(lock_type& lock) noexcept;
+  void added(lock_type& lock, instance& i) noexcept;
   // As added(), for an instance of another kind or name than the others of the group.
-  void added(lock_type& lock, instance_record& r, task_kind kind,
-             const spawn_options& options) noexcept;
+  void added(lock_type& lock, instance& i, task_kind kind, const spawn_options& options) noexcept;
 
   // By an attempt that begins, where instance_options::timeout is given.
-  void limit_attempt(instance_record& r);
+  void limit_attempt(instance& i);
 
-  // With the lock: indices of those that have ended, in that order.
-  [[nodiscard]] const std::vector<std::size_t>& ended_in_order() const noexcept { return ended_; }
+  // With the lock: those that have ended, in that order, linked by next_ended.
+  [[nodiscard]] instance* first_ended() const noexcept { return first_ended_; }
+  // With the lock: the next in order of completion that was not handed out; none yet.
+  [[nodiscard]] instance* next_result() noexcept;
   [[nodiscard]] group_state& state() noexcept { return state_; }
+  // On whose behalf instances ran, and what the predicate threw; when nothing runs any more.
+  void forget() noexcept;
 
-  const instance_place place_;
   const instance_options options_;  // without the name
 
  private:
-  friend class attempt;
   friend class group_wait;
-  void attempt_ended(instance_record& r, unsigned number) noexcept;
-  void count_end(instance_record& r) noexcept;
-  [[nodiscard]] outcome_kind judge(const instance_record& r) const noexcept;
+  [[nodiscard]] lock_type wait_for_lock() const noexcept;
+  void count_end(instance& i) noexcept;
+  void let_go_of_rest(lock_type& lock, instance& i) noexcept;
+  void collect_ends() noexcept;
+  void collect_ends(std::size_t count) noexcept;
+  void attend_to_ends() noexcept;
+  void keep_end(instance& i) noexcept;
+  [[nodiscard]] outcome_kind judge(const instance& i) const noexcept;
   void alarm_ended(alarm& a) noexcept override;
 
   void settle(lock_type& lock) noexcept;
+  void settle_after_end(lock_type& lock) noexcept;
   void settle_end() noexcept;
   [[nodiscard]] alarm* set_alarm(detail::job_list& released) noexcept;
   [[nodiscard]] bool start_what_may(lock_type& lock) noexcept;
-  [[nodiscard]] bool start(lock_type& lock, instance_record& r, task_kind kind,
+  enum class started_by : std::uint8_t {
+    adder,  // who waits, is refused or runs it itself where there is no room
+    group,  // which has taken it before
+  };
+  [[nodiscard]] bool start(lock_type& lock, instance& i, started_by whom, task_kind kind,
                            const spawn_options& options) noexcept;
-  void fail(instance_record& r, std::exception_ptr error) noexcept;
-  void submit(const instance_place::ready_task& ready);
-  void stop(lock_type& lock, instance_record& r) noexcept;
+  [[nodiscard]] std::exception_ptr launch(instance& i, started_by whom, task_kind kind,
+                                          const spawn_options& options) noexcept;
+  [[nodiscard]] std::exception_ptr give_up(instance& i) noexcept;
+  void fail(instance& i, std::exception_ptr error) noexcept;
+  void stop(lock_type& lock, instance& i) noexcept;
+  void withdrew(instance& i) noexcept;
   void stop_those_asked(lock_type& lock) noexcept;
   enum class lateness : std::uint8_t { in_time, too_long };
   void stop_what_is_left(lock_type& lock, lateness how) noexcept;
   [[nodiscard]] bool is_over(const group_wait& w) const noexcept;
   void wake_waits(detail::job_list& released) noexcept;
+  [[nodiscard]] bool is_abandoned() const noexcept;
+  void launch_ended() noexcept;
+  void wait_for_launches() noexcept;
   [[nodiscard]] bool needs_this_thread() noexcept;
 
+  const std::uint32_t process_ = detail::process_generation();
+  instance_place place_;
+  const detail::crew_reference crew_;  // may go while an instance waits
   const std::string name_;
   const task_kind kind_;
+  // Nothing follows from an end but that of the whole, so most instances may leave theirs.
+  const bool ends_may_wait_;
+  end_tally<instance> ends_;
 
-  // Threads between the lock and the place. Raised with the lock; lowered (release) when the place
-  // is not needed any more, for the owner (acquire), who may take it away then.
-  atomic<unsigned> submitting_{0};
+  // Launches that have ended, on whatever thread: they need neither the place nor the group any
+  // more. The owner, who waits for that, adds what makes the last of them see all_over; only that
+  // one touches the group again, to tell. acq_rel: the owner knows what all of them did.
+  static constexpr std::size_t all_over = ~std::size_t{0} / 2;
+  alignas(64) atomic<std::size_t> launched_{0};
+  detail::latch all_launched_;
 
-  mutable std::mutex mutex_;
-  // The rest is guarded by mutex_.
-  group_state state_;
-  due_times due_;
-  std::vector<std::size_t> ended_;
-  std::size_t handed_out_ = 0;  // of ended_, by the stream
-  group_wait* waits_ = nullptr;
-  std::size_t readers_ = 0;  // of waits_
-  alarm* alarm_ = nullptr;   // set, and not told yet
-  std::minstd_rand random_;
+  // The rest is guarded by mutex_. What every instance changes is in its cache line and in that of
+  // the state, for both go from core to core with it.
+  alignas(64) mutable std::mutex mutex_;
+  std::size_t launches_ = 0;  // that have begun
+  instance* last_ended_ = nullptr;
+  std::uint32_t readers_ = 0;  // of waits_
   bool has_new_rest_ = false;  // for which no alarm was set
+  group_state state_;
+
+  instance* first_ended_ = nullptr;
+  instance* last_handed_out_ = nullptr;  // by the stream
+  due_times due_;
+  std::size_t collected_ = 0;  // of ends_
+  group_wait* waits_ = nullptr;
+  alarm* alarm_ = nullptr;  // set, and not told yet
+  std::minstd_rand random_;
   bool end_is_settled_ = false;
   bool owner_waits_ = false;
   detail::latch idle_;
-
- protected:
-  // With the lock: the next in order of completion that was not handed out; none yet.
-  [[nodiscard]] instance_record* next_result() noexcept;
+  // Instances that were withdrawn, less those that have left their lanes; for a moment one of those
+  // may come before it is counted.
+  std::ptrdiff_t in_lanes_ = 0;
+  std::shared_ptr<group_core> itself_;  // while there are any
 };
-
-inline attempt::~attempt() {
-  if (group_ != nullptr) group_->attempt_ended(*record_, number_);
-}
 
 }  // namespace weft::flow

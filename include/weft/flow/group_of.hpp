@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -40,10 +39,13 @@ template <class T, class R>
 class group_of : public group_for<T> {
  public:
   bool add(T item) final {
+    this->require_same_process();
+    auto made = std::make_unique<instance_of>(*this, std::move(item));
+    instance& i = *made;
     auto lock = this->lock();
     if (!this->may_add()) return false;
-    records_.emplace_back(records_.size(), std::move(item));
-    this->added(lock);
+    instances_.push_back(std::move(made));
+    this->added(lock, i);
     return true;
   }
 
@@ -51,61 +53,78 @@ class group_of : public group_for<T> {
   // Errors: when the group was cancelled, cancelled; when more failed than are tolerated, what the
   // one with the lowest index threw; what the predicate of the join rule threw.
   std::vector<outcome<R>> take_outcomes() {
-    const auto lock = this->lock();
-    throw_bad_end();
     std::vector<outcome<R>> outcomes;
-    outcomes.reserve(records_.size());
-    const auto take = [&](record& r) {
-      if (r.has_ended && !std::exchange(r.handed_out, true)) outcomes.push_back(outcome_of(r));
-    };
-    if (this->options_.order == result_order::by_index) {
-      for (record& r : records_) take(r);
-    } else {
-      for (const std::size_t i : this->ended_in_order()) take(records_[i]);
-    }
+    for (instance_of* const i : choose_ended(outcomes)) outcomes.push_back(outcome_of(*i));
     return outcomes;
   }
 
   // None: there is none yet, or there will be none.
   std::optional<outcome<R>> take_next() {
-    const auto lock = this->lock();
-    if (auto* const r = this->next_result()) return outcome_of(static_cast<record&>(*r));
-    throw_bad_end();
-    return std::nullopt;
+    auto lock = this->lock();
+    instance* const i = this->next_result();
+    if (i == nullptr) {
+      throw_bad_end();
+      return std::nullopt;
+    }
+    lock.unlock();
+    return outcome_of(same(*i));
   }
 
-  // What the items, results and errors hold; when nothing runs any more. Without the lock, which
-  // nobody needs who is left, because with an item a ticket may go, and takes it.
+  // What the body, the items, results and errors hold; when nothing runs any more. Without the
+  // lock, which nobody needs who is left, because with an item a ticket may go, and takes it.
   void forget() noexcept {
-    for (record& r : records_) {
-      r.item.reset();
-      r.value.reset();
-      r.error = nullptr;
+    for (const auto& i : instances_) {
+      i->item.reset();
+      i->value.reset();
+      i->error = nullptr;
     }
-    this->state().forget_rule_error();
+    forget_body();
+    group_core::forget();
   }
 
  protected:
-  struct record : instance_record {
-    record(std::size_t i, T it) : instance_record(i), item(std::move(it)) {}
+  struct instance_of final : instance {
+    instance_of(group_core& group, T it) : instance(group), item(std::move(it)) {}
     std::optional<T> item;
     std::optional<detail::value_of<R>> value;  // written by the attempt
   };
+  static instance_of& same(instance& i) noexcept { return static_cast<instance_of&>(i); }
 
   using group_for<T>::group_for;
   ~group_of() override = default;
 
  private:
-  instance_record& record_of(std::size_t index) noexcept final { return records_[index]; }
+  virtual void forget_body() noexcept = 0;
+  instance& instance_at(std::size_t index) noexcept final { return *instances_[index]; }
+  void drop_item(instance& i) noexcept final { same(i).item.reset(); }
 
-  static outcome<R> outcome_of(record& r) {
-    switch (r.how) {
+  // Makes room for their outcomes: what was chosen and could not be handed out would be lost.
+  std::vector<instance_of*> choose_ended(std::vector<outcome<R>>& outcomes) {
+    std::vector<instance_of*> chosen;
+    const auto lock = this->lock();
+    throw_bad_end();
+    chosen.reserve(instances_.size());
+    outcomes.reserve(instances_.size());
+    const auto choose = [&](instance_of& i) {
+      if (i.has_ended && !std::exchange(i.handed_out, true)) chosen.push_back(&i);
+    };
+    if (this->options_.order == result_order::by_index) {
+      for (const auto& i : instances_) choose(*i);
+    } else {
+      for (instance* i = this->first_ended(); i != nullptr; i = i->next_ended) choose(same(*i));
+    }
+    return chosen;
+  }
+
+  // Of one that was chosen, and so has ended. Without the lock: moving the value may use the group.
+  static outcome<R> outcome_of(instance_of& i) {
+    switch (i.how) {
       case outcome_kind::value:
-        return {r.index, r.attempts, std::move(*r.value)};
+        return {i.index, i.attempts, std::move(*i.value)};
       case outcome_kind::error:
-        return {r.index, r.attempts, r.error};
+        return {i.index, i.attempts, i.error};
       default:
-        return {r.index, r.attempts, r.how};
+        return {i.index, i.attempts, i.how};
     }
   }
 
@@ -116,9 +135,9 @@ class group_of : public group_for<T> {
       case group_end::bad_rule:
         std::rethrow_exception(this->state().rule_error());
       case group_end::failures:
-        for (record& r : records_) {
-          if (r.how == outcome_kind::error) std::rethrow_exception(r.error);
-          if (r.how == outcome_kind::timed_out) throw_timed_out(r.index, r.attempts);
+        for (const auto& i : instances_) {
+          if (i->how == outcome_kind::error) std::rethrow_exception(i->error);
+          if (i->how == outcome_kind::timed_out) throw_timed_out(i->index, i->attempts);
         }
         return;
       default:
@@ -126,21 +145,22 @@ class group_of : public group_for<T> {
     }
   }
 
-  std::deque<record> records_;  // guarded by the lock; what is in it stays where it is
+  std::vector<std::unique_ptr<instance_of>> instances_;  // guarded by the lock
 };
 
 // With a body.
 template <class T, class R, class F>
 class group_with final : public group_of<T, R> {
   using base = group_of<T, R>;
-  using typename base::record;
+  using typename base::instance_of;
   using ticket = instance_ticket<T>;
   using form = body_form<F, T, ticket>;
 
  public:
   template <class G>
   group_with(instance_place where, G&& body, const instance_options& options, const char* call)
-      : base(std::move(where), options, body_kind<F, T, ticket>, call),
+      : base(std::move(where), options,
+             {.kind = body_kind<F, T, ticket>, .add_others = form::wants_ticket}, call),
         body_(std::forward<G>(body)) {
     if (!std::copy_constructible<T> && options.retry.times > 0) {
       throw std::invalid_argument(std::string("weft: ") + call +
@@ -150,50 +170,78 @@ class group_with final : public group_of<T, R> {
   }
 
  private:
-  task<void> make_attempt(instance_record& r, attempt a) override {
-    return run(std::move(a), *this, static_cast<record&>(r));
-  }
+  static constexpr bool is_coroutine = body_kind<F, T, ticket> == task_kind::coroutine;
 
-  static task<void> run(attempt /*until the end*/ a, group_with& group, record& r) {
-    static_cast<void>(a);
-    try {
-      if (group.options_.timeout) group.limit_attempt(r);
-      std::stop_token token;
-      if constexpr (form::wants_token) token = co_await this_task::stop_token();
-      const auto make_ticket = [&group] {
-        return ticket(std::static_pointer_cast<group_for<T>>(group.shared_from_this()));
-      };
-      // A retry needs the item again.
-      std::optional<T> copy;
-      if constexpr (std::copy_constructible<T>) {
-        if (group.options_.retry.times > 0) copy = r.item;
-      }
-      T& item = copy ? *copy : *r.item;
-      if constexpr (body_kind<F, T, ticket> == task_kind::coroutine) {
-        auto work = call_body(group.body_, token, std::move(item), make_ticket);
-        if constexpr (std::is_void_v<R>) {
-          co_await std::move(work);
-          r.value.emplace();
-        } else {
-          r.value.emplace(co_await std::move(work));
-        }
-      } else {
-        r.value.emplace(detail::call_for_value([&]() -> decltype(auto) {
-          return call_body(group.body_, token, std::move(item), make_ticket);
-        }));
-      }
-      r.how = outcome_kind::value;
-    } catch (const cancelled&) {
-      r.how = outcome_kind::cancelled;
-    } catch (...) {
-      r.error = std::current_exception();
-      r.how = outcome_kind::error;
+  task<void> make_attempt(instance& i) override {
+    if constexpr (is_coroutine) {
+      return run_task(*this, base::same(i));
+    } else {
+      return run_function(*this, base::same(i));
     }
-    // What the item holds, perhaps a ticket, is not needed until the group goes.
-    if (r.attempts > group.options_.retry.times || r.how == outcome_kind::value) r.item.reset();
+  }
+  void forget_body() noexcept override { body_.reset(); }
+
+  // Apart from the call, because g++ keeps all variables of a coroutine in its frame.
+  static task<void> run_function(group_with& group, instance_of& i) {
+    group.call_function(i);
+    co_return;
+  }
+  void call_function(instance_of& i) noexcept {
+    try {
+      arguments with;
+      i.value.emplace(
+          detail::call_for_value([&]() -> decltype(auto) { return this->call(i, with); }));
+      i.how = outcome_kind::value;
+    } catch (...) {
+      i.keep_exception();
+    }
+    release_item(i);
   }
 
-  F body_;
+  static task<void> run_task(group_with& group, instance_of& i) {
+    try {
+      arguments with;
+      auto work = group.call(i, with);
+      if constexpr (std::is_void_v<R>) {
+        co_await std::move(work);
+        i.value.emplace();
+      } else {
+        i.value.emplace(co_await std::move(work));
+      }
+      i.how = outcome_kind::value;
+    } catch (...) {
+      i.keep_exception();
+    }
+    group.release_item(i);
+  }
+
+  // What a body is called with, besides the item of the instance: a coroutine may take it by
+  // reference, and then it stays as long as that.
+  struct arguments {
+    std::optional<T> copy;  // of the item: a retry needs it again
+    std::stop_token token;
+    std::optional<ticket> more;
+  };
+  decltype(auto) call(instance_of& i, arguments& with) {
+    if (this->options_.timeout) this->limit_attempt(i);
+    if constexpr (std::copy_constructible<T>) {
+      if (this->options_.retry.times > 0) with.copy.emplace(*i.item);
+    }
+    if constexpr (form::wants_token) with.token = i.stop_token();
+    T& item = with.copy ? *with.copy : *i.item;
+    return call_body(*body_, with.token, std::move(item), [&]() -> ticket&& {
+      auto mine = std::static_pointer_cast<group_for<T>>(this->shared_from_this());
+      return std::move(with.more.emplace(std::move(mine)));
+    });
+  }
+
+  // What it holds, perhaps a ticket, is not needed until the group goes.
+  void release_item(instance_of& i) noexcept {
+    const bool is_last = i.attempts > this->options_.retry.times;
+    if (is_last || i.how == outcome_kind::value) i.item.reset();
+  }
+
+  std::optional<F> body_;  // until the owner goes
 };
 
 }  // namespace flow

@@ -36,6 +36,7 @@ struct group_rules {
   std::size_t max_running = 0;
   unsigned retries = 0;
   std::optional<failure_tolerance> tolerated = std::nullopt;
+  bool instances_add_others = false;
 };
 
 // What a group of instances decides: which one starts, whether one that failed starts again, and
@@ -57,7 +58,10 @@ class group_state {
   bool open_ticket() noexcept;
   void close_ticket() noexcept;
   // By the holder of a ticket. The index of the new instance; none: the group is complete.
-  std::optional<std::size_t> add() noexcept;
+  std::optional<std::size_t> add() noexcept {
+    if (is_complete()) return std::nullopt;
+    return progress_.added++;
+  }
   // Nobody will come who has no ticket now.
   void expect_no_more() noexcept;
   void complete() noexcept { end_with(group_end::completed); }
@@ -67,7 +71,10 @@ class group_state {
   // -- what happens -------------------------------------------------------------------------------
   // The instance that may start now, and counts as running from here on.
   std::optional<std::size_t> start_next() noexcept;
-  [[nodiscard]] bool can_start() const noexcept;
+  [[nodiscard]] bool can_start() const noexcept {
+    if (next_fresh_ == progress_.added && to_be_retried_.empty()) return false;
+    return !is_complete() && (rules_.max_running == 0 || progress_.running < rules_.max_running);
+  }
 
   enum class step : std::uint8_t {
     ended,  // for good
@@ -100,13 +107,24 @@ class group_state {
   void end_with(group_end end) noexcept;
 
   const group_rules rules_;
-  group_progress progress_;
-  std::size_t tickets_ = 0;
-  std::size_t next_fresh_ = 0;             // lowest index that was never begun
-  std::deque<std::size_t> to_be_retried_;  // their rest is over
   group_end end_ = group_end::not_yet;
+  std::deque<std::size_t> to_be_retried_;  // their rest is over
   std::exception_ptr rule_error_;
+  // What every instance changes is in one cache line.
+  alignas(64) group_progress progress_;
+  std::size_t tickets_ = 0;
+  std::size_t next_fresh_ = 0;  // lowest index that was never begun
 };
+
+// Retries first: they have the lower index, and others may wait for them.
+inline std::optional<std::size_t> group_state::start_next() noexcept {
+  if (!can_start()) return std::nullopt;
+  ++progress_.running;
+  if (to_be_retried_.empty()) return next_fresh_++;
+  const std::size_t index = to_be_retried_.front();
+  to_be_retried_.pop_front();
+  return index;
+}
 
 }  // namespace flow
 }  // namespace weft

@@ -38,7 +38,7 @@ struct body_form {
 template <class F, class Item, class MakeTicket>
 decltype(auto) call_body(F& f, const std::stop_token& token, Item&& item,
                          const MakeTicket& make_ticket) {
-  using form = body_form<F, Item, std::invoke_result_t<const MakeTicket&>>;
+  using form = body_form<F, Item, std::remove_cvref_t<std::invoke_result_t<const MakeTicket&>>>;
   if constexpr (form::wants_ticket && form::wants_token) {
     return std::invoke(f, token, std::forward<Item>(item), make_ticket());
   } else if constexpr (form::wants_ticket) {

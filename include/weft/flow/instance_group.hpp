@@ -19,7 +19,8 @@ namespace weft {
 // The right to add instances to a group: while it lives, the group is not complete for want of
 // instances.
 //
-// Threads: one at a time. Lifetime: may outlive the group; add() then returns false.
+// Threads: one at a time. Lifetime: may outlive the group; add() then returns false. In a forked
+//   child close() does nothing, and add() throws used_after_fork.
 template <class T>
 class instance_ticket {
  public:
@@ -77,8 +78,9 @@ class instance_ticket {
 //   throws is its outcome; and so is that its place would not take it.
 // Lifetime: the destructor cancels and waits; what a join rule with rest::let_finish has left is
 //   not cancelled. On an I/O thread whose instances have not ended that would wait for ever, and
-//   aborts: join() or drain() before. Not from one of its own instances, which would wait for
-//   itself. In a forked child it does nothing.
+//   aborts: join() or drain() before. (One that began elsewhere and is yet to come to that thread
+//   is not noticed.) Not from one of its own instances, which would wait for itself. In a forked
+//   child it does nothing.
 template <class T, class R = void>
 class instance_group {
   static_assert(!std::is_reference_v<T> && !std::is_reference_v<R>,
@@ -106,7 +108,7 @@ class instance_group {
     }
   }
   ~instance_group() {
-    if (group_->is_abandoned()) return;
+    if (group_->stays_if_abandoned()) return;
     group_->cancel();
     group_->wait_until_idle();
     if (group_.use_count() != 1) group_->forget();  // tickets hold it, also those in items
@@ -135,10 +137,16 @@ class instance_group {
 
   // 27: no more; what runs is asked to stop, and join() gives what there is. Of a group that is
   // complete already it changes nothing.
-  void complete() noexcept { group_->complete(); }
+  void complete() noexcept {
+    const auto keep = group_;  // whoever joins it may be quicker, and let it go
+    keep->complete();
+  }
   // 26: as complete(), but join() throws cancelled, so that nothing follows. Also what a join rule
   // has let finish is asked to stop.
-  void cancel() noexcept { group_->stop_everything(); }
+  void cancel() noexcept {
+    const auto keep = group_;
+    keep->stop_everything();
+  }
 
   [[nodiscard]] group_progress progress() const noexcept { return group_->progress(); }
   // Why it is complete.

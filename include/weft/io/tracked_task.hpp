@@ -43,25 +43,41 @@ class tracked_task {
   [[nodiscard]] virtual std::string_view task_name() const noexcept = 0;
   [[nodiscard]] virtual const char* task_waits_for() noexcept = 0;
   [[nodiscard]] virtual bool owns_chain(const coro::promise_base* first) noexcept = 0;
-  [[nodiscard]] virtual detail::future_state_base& state() noexcept = 0;
+  // Its memory, for whoever calls ask_to_stop() when it may have ended.
+  [[nodiscard]] virtual std::shared_ptr<void> keep() = 0;
+  virtual void ask_to_stop() noexcept = 0;
 
  protected:
-  tracked_task(scheduler& s, lane_kind lane) noexcept : scheduler_(s), lane_(lane) {}
+  tracked_task() = default;
   ~tracked_task() = default;
   // When the object is whole: from here on others call what is virtual. Throws pool_stopped.
-  void enter();
-  // At the end, or when it never begins; once.
+  void enter(scheduler& s, lane_kind lane);
+  // At the end, or when it never begins. Nothing for one that was not entered.
   void leave() noexcept;
-  [[nodiscard]] scheduler& home() const noexcept { return scheduler_; }
+  [[nodiscard]] bool is_tracked() const noexcept { return scheduler_ != nullptr; }
+  [[nodiscard]] scheduler& home() const noexcept { return *scheduler_; }
 
  private:
   friend class task_registry;
-  scheduler& scheduler_;
-  const lane_kind lane_;
+  scheduler* scheduler_ = nullptr;  // between enter() and leave()
+  lane_kind lane_ = lane_kind::cpu;
   // Guarded by the registry.
   unsigned shard_ = 0;
   tracked_task* next_ = nullptr;
   tracked_task* previous_ = nullptr;
+};
+
+// By whoever ends a task and may start others then: the scheduler does not take itself for empty in
+// between. After its end the scheduler may be gone.
+class others_may_follow {
+ public:
+  explicit others_may_follow(scheduler* s) noexcept;  // null: nobody is told
+  ~others_may_follow();
+  others_may_follow(const others_may_follow&) = delete;
+  others_may_follow& operator=(const others_may_follow&) = delete;
+
+ private:
+  scheduler* const scheduler_;
 };
 
 // Measures a stretch of a task for the classifier, if that wants it; may outlive the task.
@@ -85,10 +101,8 @@ class hybrid_job final : public coro::chain_future<T>, public tracked_task {
  public:
   hybrid_job(scheduler& s, placement where, task_kind kind, task<T> t, std::string_view name,
              const context& within)
-      : coro::chain_future<T>(crew_of(s), *where.lane, std::move(t), name, within),
-        tracked_task(s, where.kind),
-        kind_(kind) {
-    enter();
+      : coro::chain_future<T>(crew_of(s), *where.lane, std::move(t), name, within), kind_(kind) {
+    enter(s, where.kind);
   }
 
   // It could not be queued. A stop request may have found it before.
@@ -113,7 +127,11 @@ class hybrid_job final : public coro::chain_future<T>, public tracked_task {
   [[nodiscard]] bool owns_chain(const coro::promise_base* first) noexcept override {
     return this->is_chain(first);
   }
-  [[nodiscard]] detail::future_state_base& state() noexcept override { return *this; }
+  [[nodiscard]] std::shared_ptr<void> keep() override {
+    this->add_references(1);  // it has not ended, so it holds one itself
+    return {this, [](hybrid_job* kept) { kept->release(); }};
+  }
+  void ask_to_stop() noexcept override { this->request_stop(); }
 
   const task_kind kind_;
 };
