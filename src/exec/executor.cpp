@@ -95,6 +95,7 @@ struct executor::machinery {
     own.reset();
   }
 
+  const std::chrono::system_clock::time_point made_at = std::chrono::system_clock::now();
   const executor_options options;
   exec::worker_clocks clocks;
   std::unique_ptr<exec::sizer> policy;
@@ -164,7 +165,8 @@ executor_stats executor::stats() const {
                    .items = tally.items,
                    .stalls = tally.stalls,
                    .tasks = tally.tasks,
-                   .maps = tally.maps};
+                   .maps = tally.maps,
+                   .since = m.made_at};
   if (m.governor) {
     s.short_of_memory = m.governor->is_short_of_memory();
     s.resizes = m.governor->resizes();

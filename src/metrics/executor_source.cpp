@@ -6,6 +6,7 @@ namespace weft::telemetry {
 
 void executor_source::collect(snapshot& into) {
   const executor_stats stats = executor_.stats();
+  into.count_from(stats.since);
   into.set(metric::executor_workers_current, stats.workers);
   into.set(metric::executor_workers_min, stats.min_workers);
   into.set(metric::executor_workers_max, stats.max_workers);

@@ -23,6 +23,7 @@ class hybrid_source final : public source {
     depths_.collect(into);
     into.set(metric::scheduler_task_schedule_latency, probe_->latencies());
 
+    into.count_from(stats.cpu.since);  // its lanes are made with it
     into.set(metric::hybrid_tasks_spawned, stats.spawned);
     into.set(metric::hybrid_tasks_completed, stats.completed);
     into.set(metric::hybrid_tasks_live, stats.live);

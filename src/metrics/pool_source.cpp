@@ -28,6 +28,7 @@ void collect_pool(snapshot& into, const pool_stats& stats) {
       std::ranges::count(stats.per_worker, worker_activity::waiting, &worker_stats::activity);
   const auto lent = std::ranges::count(stats.per_worker, true, &worker_stats::lent);
 
+  into.count_from(stats.since);
   into.set(metric::scheduler_tasks_spawned, stats.spawned);
   into.set(metric::scheduler_tasks_completed, stats.executed);
   into.set(metric::scheduler_tasks_stolen, stats.stolen);

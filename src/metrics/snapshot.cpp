@@ -29,7 +29,7 @@ metric_point& snapshot::point(const metric_schema& metric,
                               std::initializer_list<std::string_view> others) {
   WEFT_ASSERT(others.size() + 1 == metric.attribute_count,
               "a metric has as many values of attributes as the schema has attributes");
-  metric_point made{.attributes = {}, .since = entry_->since, .value = 0.0};
+  metric_point made{.attributes = {}, .since = since_, .value = 0.0};
   made.attributes.push_back({std::string(metric.attributes[0]), entry_->name});
   std::size_t index = 0;
   for (const std::string_view other : others) {
@@ -50,10 +50,11 @@ void snapshot::set(const metric_schema& metric, std::int64_t value,
 }
 
 void snapshot::set(const metric_schema& metric, const histogram& values) {
-  point(metric, {}).value =
-      metric_histogram{.bounds = {values.bounds().begin(), values.bounds().end()},
-                       .counts = {values.counts().begin(), values.counts().end()},
-                       .sum = values.sum()};
+  metric_point& made = point(metric, {});
+  made.since = entry_->since;
+  made.value = metric_histogram{.bounds = {values.bounds().begin(), values.bounds().end()},
+                                .counts = {values.counts().begin(), values.counts().end()},
+                                .sum = values.sum()};
 }
 
 std::vector<metric_values> snapshot::take() {

@@ -21,7 +21,7 @@ namespace weft::telemetry {
 // What a snapshot needs to know of an entry, and remembers of it for the next one.
 struct entry_record {
   std::string name;
-  std::chrono::sys_time<std::chrono::nanoseconds> since;
+  std::chrono::sys_time<std::chrono::nanoseconds> since;  // when it was added
   // The highest value of each counter so far, by its series.
   std::map<std::string, double, std::less<>> floors;
 };
@@ -32,7 +32,15 @@ class snapshot {
   explicit snapshot(const metrics_options& options) : options_(options) {}
 
   // What comes from now on is about this one.
-  void begin_entry(entry_record& entry) noexcept { entry_ = &entry; }
+  void begin_entry(entry_record& entry) noexcept {
+    entry_ = &entry;
+    since_ = entry.since;
+  }
+  // Numbers that come from now on, until the next entry, were 0 at this moment and count from it.
+  // Histograms are made with their entry, and begin with it.
+  void count_from(std::chrono::sys_time<std::chrono::nanoseconds> since) noexcept {
+    since_ = since;
+  }
 
   // `others` are the values of the attributes after the first one, which is the name.
   void set(const metric_schema& metric, double value,
@@ -54,6 +62,7 @@ class snapshot {
 
   const metrics_options& options_;
   entry_record* entry_ = nullptr;
+  std::chrono::sys_time<std::chrono::nanoseconds> since_;
   std::map<std::string_view, std::vector<metric_point>> points_;
 };
 

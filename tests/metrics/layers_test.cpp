@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <latch>
 #include <memory>
 #include <thread>
@@ -46,6 +47,19 @@ TEST(HybridMetrics, AreItsStats) {
   EXPECT_EQ(seen.value("weft_hybrid_blocking_threads_live"), 1);
   EXPECT_EQ(seen.value("weft_hybrid_blocking_threads_started_total"), 1);
   EXPECT_EQ(seen.value("weft_scheduler_workers_limit", {{"scheduler_name", "server"}}), 2);
+}
+
+TEST(HybridMetrics, CountFromWhenItWasMade) {
+  weft::metrics m;
+  weft::hybrid_scheduler hs({.cpu_workers = 1});
+  const auto made = std::chrono::system_clock::now();
+  hs.spawn([] {}).get();
+  const auto entry = m.add("server", hs);
+  for (const auto& values : m.read()) {
+    const auto kind = values.metric->kind;
+    if (kind == weft::telemetry::instrument::histogram) continue;  // those begin with the entry
+    EXPECT_LE(values.points.at(0).since, made) << values.metric->name;
+  }
 }
 
 weft::plan three_rules() {

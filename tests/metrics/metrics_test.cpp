@@ -351,16 +351,47 @@ TEST(Metrics, ReadAsValuesHaveTheNamesOfTheSchema) {
   EXPECT_EQ(std::reduce(depths.counts.begin(), depths.counts.end()), 1U);
 }
 
-TEST(Metrics, ReadAsValuesTellWhenANameThatWasRemovedBeganAnew) {
+// When counting began, of a metric that one entry has.
+auto since(weft::metrics& m, const weft::telemetry::metric_schema& metric) {
+  const auto values = m.read();
+  return std::ranges::find(values, &metric, &weft::telemetry::metric_values::metric)
+      ->points.at(0)
+      .since;
+}
+
+TEST(Metrics, ReadAsValuesCountFromWhenTheyWereZero) {
+  namespace metric = weft::telemetry::metric;
+  using clock = std::chrono::system_clock;
   weft::metrics m;
+  const auto before = clock::now();
   weft::pool pool({.workers = 1});
-  const auto since = [&] {
+  weft::executor ex({.max_workers = 2});
+  const auto made = clock::now();
+  pool.submit([] {}).get();
+  ex.submit([] {}).get();
+  const auto added = clock::now();
+  for (int i = 0; i < 2; ++i) {
     const auto entry = m.add("main", pool);
-    return m.read().front().points.front().since;
+    EXPECT_GE(since(m, metric::scheduler_tasks_spawned), before);
+    EXPECT_LE(since(m, metric::scheduler_tasks_spawned), made) << "what was counted is older";
+    EXPECT_GE(since(m, metric::scheduler_queue_depth), added) << "nobody has looked before";
+  }
+  const auto entry = m.add("ex", ex);
+  EXPECT_GE(since(m, metric::executor_items_completed), before);
+  EXPECT_LE(since(m, metric::executor_items_completed), made);
+  EXPECT_LE(since(m, metric::scheduler_tasks_spawned), made);
+}
+
+TEST(Metrics, ReadAsValuesTellThatANameIsUsedAgainByAnother) {
+  weft::metrics m;
+  const auto began = [&] {
+    weft::pool pool({.workers = 1});
+    const auto entry = m.add("main", pool);
+    return since(m, weft::telemetry::metric::scheduler_tasks_spawned);
   };
-  const auto first = since();
+  const auto first = began();
   EXPECT_GT(first.time_since_epoch().count(), 0);
-  EXPECT_GE(since(), first);
+  EXPECT_GT(began(), first);
 }
 
 TEST(MetricNames, ThatAreTakenAreRefusedWhateverHasThem) {

@@ -88,6 +88,7 @@ struct executor_stats {
   std::vector<resize_count> resizes = {};
   // Of its own pool. Nothing for one on a pool of somebody else, and for one without threads.
   std::optional<pool_stats> pool = std::nullopt;
+  std::chrono::system_clock::time_point since = {};  // when it was made: all counters were 0
 };
 
 struct shutdown_options {

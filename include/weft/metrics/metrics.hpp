@@ -43,8 +43,9 @@ struct metrics_options {
 // Values are read when somebody asks: what is added does not notice, and is not slowed down.
 // docs/reference/telemetry.md lists the metrics.
 //
-// A counter never falls while its entry lives. What is added under a name that was removed begins
-// at zero, which Prometheus takes for a restart.
+// A counter never falls while its entry lives, and counts from the beginning of what was added, not
+// of its entry. Where something else is added under a name that was removed, it may fall, which
+// Prometheus takes for a restart.
 //
 // Threads: every member, from any thread. Blocks: one of text(), read(), sample(), adding and
 //   removing at a time. None of them waits for tasks.
