@@ -1,7 +1,10 @@
 #include "otlp/endpoint.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <stdexcept>
 
 #include <weft/base/utf8.hpp>
@@ -79,14 +82,13 @@ class reader {
 
   void read_bracketed(std::string_view authority, endpoint& into) const {
     const std::size_t close = authority.find(']');
-    const auto is_fit = [](char c) {
-      return is_digit(c) || is_hex_letter(c) || c == ':' || c == '.';
-    };
-    if (close == std::string_view::npos || authority.find(':') > close ||
-        !std::ranges::all_of(authority.substr(1, close - 1), is_fit)) {
+    into.host = authority.substr(1, std::min(close, authority.size()) - 1);
+    in6_addr ignored{};
+    // The length: a 0 among the characters would end it for the C library.
+    if (close == std::string_view::npos || into.host.size() != std::strlen(into.host.c_str()) ||
+        ::inet_pton(AF_INET6, into.host.c_str(), &ignored) != 1) {
       refuse("has no IPv6 address between its brackets");
     }
-    into.host = authority.substr(1, close - 1);
     into.port = port_of(authority.substr(close + 1));
   }
 
@@ -116,9 +118,6 @@ class reader {
   }
 
   static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-  static bool is_hex_letter(char c) noexcept {
-    return (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-  }
 
   const std::string_view url_;
   const std::string_view where_;

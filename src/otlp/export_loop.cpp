@@ -40,6 +40,7 @@ export_loop::export_loop(otlp_options options)
       about_{.service_name = options_.service_name, .attributes = options_.resource},
       to_(parse_endpoint(options_.endpoint, "otlp_options::endpoint")),
       client_(to_, options_.headers),
+      next_reading_(clock::now() + options_.interval),
       outbox_(options_.spans_max),
       thread_(io::start_quiet_thread("weft-otlp", [this] { run(); })) {}
 
@@ -70,15 +71,20 @@ void export_loop::remove(std::uint64_t id) noexcept {
   if (found == sources_.end()) return;
   try {
     read(id, found->second);
-  } catch (const std::exception&) {
-    const std::lock_guard inner(mutex_);
-    try {
-      last_error_ = "weft: OTLP: what was removed could not be read a last time";
-    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
-      // The one before stays.
-    }
+  } catch (const std::exception& error) {
+    keep_unread(error);
   }
   sources_.erase(found);
+}
+
+// In the middle of something: on_error might want to know more than can be had there.
+void export_loop::keep_unread(const std::exception& error) noexcept {
+  const std::lock_guard lock(mutex_);
+  try {
+    last_error_ = std::string("weft: OTLP: not read: ") + error.what();
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+    // The one before stays.
+  }
 }
 
 // Under reading_.
@@ -101,6 +107,18 @@ void export_loop::read(std::uint64_t id, source from) {
 void export_loop::read_everything() {
   const std::lock_guard lock(reading_);
   for (const auto& [id, from] : sources_) read(id, from);
+}
+
+void export_loop::read_if_due() {
+  const auto began = clock::now();
+  if (began < next_reading_) return;
+  next_reading_ = began + options_.interval;
+  read_everything();
+  // Where reading takes longer than that, sending has as much time as reading.
+  next_reading_ = std::max(next_reading_, clock::now() + (clock::now() - began));
+  const std::lock_guard lock(mutex_);
+  // A pause that a failure has begun goes on.
+  for (signal* s : {&spans_, &points_}) s->due = s->due.value_or(clock::now());
 }
 
 bool export_loop::flush(std::chrono::milliseconds limit) {
@@ -151,29 +169,22 @@ void export_loop::run() noexcept {
   send_the_rest(lock);
 }
 
-export_loop::clock::time_point export_loop::next_event(
-    clock::time_point next_reading) const noexcept {
-  clock::time_point next = next_reading;
+export_loop::clock::time_point export_loop::next_event() const noexcept {
+  clock::time_point next = next_reading_;
   for (const signal* s : {&spans_, &points_}) next = std::min(next, s->due.value_or(next));
   return next;
 }
 
 void export_loop::run_until_stopped(std::unique_lock<std::mutex>& lock) {
-  auto next_reading = clock::now() + options_.interval;
   while (!is_ending_) {
-    if (clock::now() < next_event(next_reading)) {
-      changed_.wait_until(lock, next_event(next_reading));
+    if (clock::now() < next_event()) {
+      changed_.wait_until(lock, next_event());
       continue;
     }
     try {
-      if (clock::now() >= next_reading) {
-        next_reading = clock::now() + options_.interval;
-        lock.unlock();
-        read_everything();
-        lock.lock();
-        // A pause that a failure has begun goes on.
-        for (signal* s : {&spans_, &points_}) s->due = s->due.value_or(clock::now());
-      }
+      lock.unlock();
+      read_if_due();
+      lock.lock();
       if (spans_.due && clock::now() >= *spans_.due) send_spans(lock);
       if (points_.due && clock::now() >= *points_.due) send_reading(lock);
     } catch (const std::exception& error) {
@@ -270,11 +281,8 @@ judgement export_loop::send(const signal& as, std::string body) {
                        "shorter names"};
   }
   const auto began = clock::now();
-  const http_client::outcome made = client_.post(as.path, std::move(body), [&] {
-    const std::lock_guard lock(mutex_);
-    const auto end = began + options_.timeout;
-    return is_ending_ ? std::min(end, end_by_) : end;
-  });
+  const http_client::outcome made =
+      client_.post(as.path, std::move(body), [&] { return how_long(began + options_.timeout); });
   if (made.answer) {
     return judge(*made.answer, as.rejected_name,
                  std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
@@ -283,6 +291,20 @@ judgement export_loop::send(const signal& as, std::string body) {
           .rejected = 0,
           .pause = {},
           .problem = made.problem};
+}
+
+// Readings keep their interval while a collector hangs: the trace forgets what nobody takes.
+patience export_loop::how_long(clock::time_point end) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_ending_) return {.end = std::min(end, end_by_)};
+  }
+  try {
+    read_if_due();
+  } catch (const std::exception& error) {
+    keep_unread(error);
+  }
+  return {.end = end, .next = next_reading_};
 }
 
 // Under mutex_, which tell() gives up for a while.

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +20,7 @@
 
 #include "otlp/http_client.hpp"
 #include "otlp/outbox.hpp"
+#include "otlp/patience.hpp"
 
 namespace weft::otlp {
 
@@ -44,6 +48,9 @@ class export_loop {
   // Sends what is left, within shutdown_timeout, and ends the thread.
   void end() noexcept;
 
+  // In a forked child: the thread stayed in the parent, with whatever it had locked.
+  [[nodiscard]] bool is_abandoned() const noexcept { return ::getpid() != process_; }
+
  private:
   using clock = std::chrono::steady_clock;
 
@@ -62,22 +69,28 @@ class export_loop {
   void run_until_stopped(std::unique_lock<std::mutex>& lock);
   void send_the_rest(std::unique_lock<std::mutex>& lock);
   void read_everything();
+  void read_if_due();
+  void keep_unread(const std::exception& error) noexcept;
   void read(std::uint64_t id, source from);
 
   result send_spans(std::unique_lock<std::mutex>& lock);
   result send_reading(std::unique_lock<std::mutex>& lock);
   judgement send(const signal& as, std::string body);
+  // Asked while a request is under way that is given up at `end`.
+  patience how_long(clock::time_point end) noexcept;
   result conclude(signal& of, const judgement& j, std::uint64_t count,
                   std::unique_lock<std::mutex>& lock);
   void tell(const std::string& message, std::unique_lock<std::mutex>& lock);
-  [[nodiscard]] clock::time_point next_event(clock::time_point next_reading) const noexcept;
+  [[nodiscard]] clock::time_point next_event() const noexcept;
   [[nodiscard]] std::string address_of(const signal& s) const;
 
+  const pid_t process_ = ::getpid();
   const otlp_options options_;
   const resource about_;
   const endpoint to_;
   http_client client_;                               // used by the thread; wake() by end()
   std::minstd_rand random_{std::random_device{}()};  // used by the thread
+  clock::time_point next_reading_;                   // used by the thread
 
   std::mutex reading_;
   // Guarded by reading_.

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <chrono>
-#include <functional>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +9,8 @@
 #include <weft/otlp/options.hpp>
 
 #include "otlp/endpoint.hpp"
+#include "otlp/name_lookup.hpp"
+#include "otlp/patience.hpp"
 #include "otlp/reply.hpp"
 
 namespace weft::otlp {
@@ -19,11 +20,17 @@ namespace weft::otlp {
 // Threads: post(), one at a time; wake(), any. Errors: as values.
 class http_client {
  public:
-  using clock = std::chrono::steady_clock;
   // An answer longer than this is not read.
   static constexpr std::size_t answer_max = std::size_t{4} << 20U;
 
-  http_client(endpoint to, std::vector<otlp_field> headers);
+  // Of the addresses of a host, so many are tried: more would leave too little time to each.
+  static constexpr std::size_t addresses_max = 8;
+  // A server may say "go on" so often before it answers.
+  static constexpr int interim_max = 16;
+
+  // `look` finds the addresses of a host that is none itself, see name_lookup.
+  http_client(endpoint to, std::vector<otlp_field> headers,
+              name_lookup::function look = &name_lookup::ask_the_system);
   ~http_client();
   http_client(const http_client&) = delete;
   http_client& operator=(const http_client&) = delete;
@@ -34,9 +41,8 @@ class http_client {
     std::string problem = {};
     bool may_retry = true;
   };
-  // `path` comes after that of the endpoint. Gives up at `until`, which is asked anew after wake().
-  [[nodiscard]] outcome post(const std::string& path, std::string body,
-                             const std::function<clock::time_point()>& until);
+  // `path` comes after that of the endpoint.
+  [[nodiscard]] outcome post(const std::string& path, std::string body, const patience_of& until);
   void wake() noexcept;
 
  private:

@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <mutex>
@@ -28,8 +29,7 @@ name_lookup::name_lookup(function look)
 
 name_lookup::~name_lookup() = default;
 
-name_lookup::result name_lookup::find(const std::string& host,
-                                      const std::function<clock::time_point()>& until) {
+name_lookup::result name_lookup::find(const std::string& host, const patience_of& until) {
   std::unique_lock lock(state_->mutex);
   // One that came too late for the last caller still serves this one.
   const bool is_known = state_->found && !state_->found->addresses.empty();
@@ -44,11 +44,14 @@ name_lookup::result name_lookup::find(const std::string& host,
   for (;;) {
     if (state_->found) return *std::exchange(state_->found, std::nullopt);
     lock.unlock();
-    const clock::time_point end = until();
+    const auto [end, next] = until();
     lock.lock();
     if (state_->found) continue;
-    if (clock::now() >= end) return {.addresses = {}, .problem = "no name server has answered"};
-    state_->changed.wait_until(lock, end, [&] { return state_->found || state_->is_woken; });
+    if (patience::clock::now() >= end) {
+      return {.addresses = {}, .problem = "no name server has answered"};
+    }
+    state_->changed.wait_until(lock, std::min(end, next),
+                               [&] { return state_->found || state_->is_woken; });
     state_->is_woken = false;
   }
 }

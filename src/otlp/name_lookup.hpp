@@ -1,10 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "otlp/patience.hpp"
 
 namespace weft::otlp {
 
@@ -17,7 +18,6 @@ namespace weft::otlp {
 // Threads: find(), one at a time; wake(), any.
 class name_lookup {
  public:
-  using clock = std::chrono::steady_clock;
   struct result {
     std::vector<std::string> addresses;  // as numbers; empty: there are none
     std::string problem;                 // why, in the words of the C library
@@ -30,9 +30,8 @@ class name_lookup {
   name_lookup(const name_lookup&) = delete;
   name_lookup& operator=(const name_lookup&) = delete;
 
-  // `until` is asked anew after wake(). A lookup that did not end is a result without addresses.
-  [[nodiscard]] result find(const std::string& host,
-                            const std::function<clock::time_point()>& until);
+  // A lookup that did not end in time is a result without addresses.
+  [[nodiscard]] result find(const std::string& host, const patience_of& until);
   void wake() noexcept;
 
   [[nodiscard]] static result ask_the_system(const std::string& host);

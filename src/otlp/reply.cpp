@@ -6,14 +6,13 @@
 #include <cstddef>
 #include <system_error>
 
-#include <nlohmann/json.hpp>
-
 #include <weft/base/utf8.hpp>
+
+#include "otlp/answer_fields.hpp"
 
 namespace weft::otlp {
 namespace {
 
-using nlohmann::json;
 using std::chrono::milliseconds;
 
 constexpr std::size_t quoted_max = 300;
@@ -28,37 +27,18 @@ std::string quoted(const std::string& text) {
   return "\"" + base::printable(shown) + (shown.size() < text.size() ? "...\"" : "\"");
 }
 
-std::string text_of(const json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-// A number of 64 bits: a string, or a number that was read as one. Less than 0 counts as 0.
-std::uint64_t count_of(const json& object, std::string_view name) {
-  const auto found = object.find(std::string(name));
-  if (found == object.end()) return 0;
-  if (found->is_number_unsigned()) return found->get<std::uint64_t>();
-  if (!found->is_string()) return 0;
-  const auto& text = found->get_ref<const std::string&>();
-  std::uint64_t value = 0;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), value);
-  return end.ec == std::errc() && end.ptr == text.data() + text.size() ? value : 0;
-}
-
 // The answer to a request that was taken.
 judgement read_success(const reply& answer, std::string_view rejected_name) {
   judgement made{.what = verdict::taken, .rejected = 0, .pause = {}, .problem = {}};
   if (answer.body.find_first_not_of(" \t\r\n") == std::string::npos) return made;
-  const json body = json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
-  if (!body.is_object()) {
+  const auto fields = read_answer(answer.body, rejected_name);
+  if (!fields) {
     made.problem = "answered with success, but not as OTLP does: " + quoted(answer.body) +
                    "; is it a collector of OpenTelemetry that listens there?";
     return made;
   }
-  const auto partial = body.find("partialSuccess");
-  if (partial == body.end() || !partial->is_object()) return made;
-  made.rejected = count_of(*partial, rejected_name);
-  const std::string why = text_of(*partial, "errorMessage");
+  made.rejected = fields->rejected;
+  const std::string& why = fields->error_message;
   if (made.rejected > 0) {
     made.problem = "did not take " + std::to_string(made.rejected) + " of them" +
                    (why.empty() ? "" : ": " + quoted(why));
@@ -70,6 +50,9 @@ judgement read_success(const reply& answer, std::string_view rejected_name) {
 
 std::string advice_for(int status) {
   switch (status) {
+    case 101:
+      return "; it wants to speak something else than HTTP; is it a collector of OpenTelemetry "
+             "that listens there?";
     case 401:
     case 403:
       return "; give what it asks for in otlp_options::headers";
@@ -91,8 +74,7 @@ std::string advice_for(int status) {
 }
 
 std::string said(const reply& answer) {
-  const json body = json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
-  const std::string why = body.is_object() ? text_of(body, "message") : std::string();
+  const std::string why = read_answer(answer.body, {}).value_or(answer_fields()).message;
   std::string text = "answered " + std::to_string(answer.status);
   if (!why.empty()) {
     text += ": " + quoted(why);

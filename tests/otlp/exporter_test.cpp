@@ -1,5 +1,8 @@
 #include <weft/otlp/exporter.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -505,6 +508,56 @@ TEST(OtlpExporter, NoWorkerWaitsForACollectorThatHangs) {
   const weft::context_scope scope(weft::context::new_trace("checkout"));
   for (int i = 0; i < 100; ++i) pool.submit([] {}).get();
   EXPECT_EQ(exporter.stats().spans.waiting, 1U);
+}
+
+TEST(OtlpExporter, ReadsAtItsIntervalWhileTheCollectorHangs) {
+  const weft::test::watchdog guard(60s);
+  test_receiver receiver(
+      [](const received_request&, std::size_t) { return receiver_answer{.never_comes = true}; });
+  recorded work;
+  weft::metrics metrics;
+  weft::pool pool({.workers = 1});
+  const auto pool_entry = metrics.add("main", pool);
+  auto options = options_for(receiver.endpoint());
+  options.interval = 1ms;
+  weft::otlp_exporter exporter(options);
+  const auto spans = exporter.add(work.trace());
+  work.end_spans(1);
+  static_cast<void>(receiver.wait_for_requests(1));
+  const auto numbers = exporter.add(metrics);
+  work.end_spans(1);
+  // Nothing but its stats tells that it has read.
+  while (exporter.stats().spans.waiting < 2 || exporter.stats().points.waiting == 0) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(exporter.stats().requests, 0U) << "the first one still hangs";
+}
+
+TEST(OtlpExporter, EndsInAForkedChildAndGoesOnInItsParent) {
+  const weft::test::watchdog guard(60s);
+  test_receiver receiver;
+  recorded work;
+  auto options = options_for(receiver.endpoint());
+  options.shutdown_timeout = 1h;
+  auto exporter = std::make_unique<weft::otlp_exporter>(options);
+  auto spans = exporter->add(work.trace());
+  work.end_spans(1);
+  EXPECT_TRUE(exporter->flush());
+
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);  // kills it if it hangs
+    spans = {};
+    exporter.reset();
+    ::_exit(0);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+
+  work.end_spans(1);
+  EXPECT_TRUE(exporter->flush(1h));
+  EXPECT_EQ(receiver.connections(), 1U);
 }
 
 TEST(OtlpExporter, IsUsedByManyThreadsAtOnce) {

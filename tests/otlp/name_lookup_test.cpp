@@ -20,9 +20,10 @@ using namespace std::chrono_literals;
 namespace {
 
 using weft::otlp::name_lookup;
-using clock_type = name_lookup::clock;
+using weft::otlp::patience;
 
-clock_type::time_point never() { return clock_type::now() + 24h; }
+patience at_once() { return {.end = patience::clock::now()}; }
+patience never() { return {.end = patience::clock::now() + 24h}; }
 
 TEST(OtlpNameLookup, KnowsThisMachine) {
   const weft::test::watchdog guard(60s);
@@ -60,9 +61,9 @@ TEST(OtlpNameLookup, IsNotAskedTwiceWhenItIsSlow) {
   const weft::test::watchdog guard(60s);
   const auto server = std::make_shared<slow_server>();
   name_lookup lookup(slow(server));
-  EXPECT_THAT(lookup.find("somewhere", [] { return clock_type::now(); }).addresses, IsEmpty());
+  EXPECT_THAT(lookup.find("somewhere", at_once).addresses, IsEmpty());
   server->asked.wait();
-  EXPECT_THAT(lookup.find("somewhere", [] { return clock_type::now(); }).addresses, IsEmpty());
+  EXPECT_THAT(lookup.find("somewhere", at_once).addresses, IsEmpty());
   server->answers.count_down();
   EXPECT_THAT(lookup.find("somewhere", never).addresses, ElementsAre("192.0.2.1"));
   EXPECT_EQ(server->questions, 1);
@@ -87,12 +88,24 @@ TEST(OtlpNameLookup, EndsWhenItIsWokenAndTheTimeIsUp) {
                     .find("somewhere",
                           [&] {
                             const std::lock_guard lock(mutex);
-                            return is_up ? clock_type::now() : never();
+                            return is_up ? at_once() : never();
                           })
                     .addresses,
                 IsEmpty());
   }
   server->answers.count_down();  // the lookup is gone, and its thread goes
+}
+
+TEST(OtlpNameLookup, LetsWhoeverWaitsDoSomethingElseMeanwhile) {
+  const weft::test::watchdog guard(60s);
+  const auto server = std::make_shared<slow_server>();
+  name_lookup lookup(slow(server));
+  int questions = 0;
+  const auto found = lookup.find("somewhere", [&] {
+    if (++questions == 3) server->answers.count_down();
+    return patience{.end = never().end, .next = patience::clock::now() + 1ms};
+  });
+  EXPECT_THAT(found.addresses, ElementsAre("192.0.2.1"));
 }
 
 }  // namespace

@@ -1,11 +1,18 @@
 #include "otlp/reply.hpp"
 
+#include <sys/resource.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include <support/scale.hpp>
+#include <support/watchdog.hpp>
 
 using testing::HasSubstr;
 using namespace std::chrono_literals;
@@ -76,7 +83,55 @@ TEST(OtlpReply, SuccessThatIsNotOtlpIsTold) {
   }
 }
 
+// As long as an answer may be, of one piece again and again.
+std::string long_body(const std::string& begin, const std::string& again, const std::string& end) {
+  std::string body = begin;
+  while (body.size() + again.size() + end.size() < std::size_t{4} << 20U) body += again;
+  return body + end;
+}
+
+TEST(OtlpReply, AnAnswerOfBracketsTakesLittleMemoryAndNoTime) {
+  const weft::test::watchdog guard(60s);  // a tree of the second one takes an hour
+  const auto highest_mib = [] {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss / 1024;
+  };
+  const std::vector<std::string> bodies = {
+      long_body("", "[", ""), long_body("[", "{},", "{}]"), long_body("[", "[],", "[]]"),
+      long_body(R"({"a":{})", R"(,"b":{})", "}"), long_body("", R"({"partialSuccess":)", "")};
+  const auto before = highest_mib();
+  for (const std::string& body : bodies) {
+    SCOPED_TRACE(body.substr(0, 20));
+    EXPECT_EQ(of(200, body).problem.empty(), body.starts_with(R"({"a")"));
+    EXPECT_EQ(of(200, body).rejected, 0U);
+    EXPECT_THAT(of(400, body).problem, HasSubstr("answered 400: "));
+  }
+  if (!weft::test::under_sanitizer) {
+    EXPECT_LT(highest_mib() - before, 30);
+  }
+}
+
+TEST(OtlpReply, FieldsCountWhereTheyBelong) {
+  const auto rejected = [](const char* body) { return of(200, body).rejected; };
+  EXPECT_EQ(rejected(R"({"x": [[{"y": 1}]], "partialSuccess": {"rejectedSpans": 7}})"), 7U);
+  EXPECT_EQ(rejected(R"({"partialSuccess": {"x": {"y": []}, "rejectedSpans": 7}})"), 7U);
+  for (const char* body :
+       {R"({"rejectedSpans": 7})", R"({"partialSuccess": [{"rejectedSpans": 7}]})",
+        R"({"partialSuccess": {"x": {"rejectedSpans": 7}}})",
+        R"({"partialSuccess": null, "x": {"rejectedSpans": 7}})",
+        R"({"x": {"partialSuccess": {"rejectedSpans": 7}}})",
+        R"({"x": [], "partialSuccess": {"rejectedPoints": 7}})",
+        R"([{"partialSuccess": {"rejectedSpans": 7}}])",
+        R"({"partialSuccess": {"rejectedSpans": 7}} and more)"}) {
+    EXPECT_EQ(rejected(body), 0U) << body;
+  }
+  EXPECT_EQ(of(400, R"({"x": {"message": "no"}})").problem,
+            R"(answered 400: "{"x": {"message": "no"}}")");
+}
+
 TEST(OtlpReply, RefusalsSayWhatToDo) {
+  EXPECT_THAT(of(101, "").problem, HasSubstr("something else than HTTP"));
   EXPECT_THAT(of(401, "").problem, HasSubstr("otlp_options::headers"));
   EXPECT_THAT(of(404, "").problem, HasSubstr("Look at the endpoint"));
   EXPECT_THAT(of(413, "").problem, HasSubstr("lower otlp_options::batch_size"));

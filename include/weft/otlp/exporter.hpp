@@ -76,7 +76,8 @@ class [[nodiscard]] otlp_entry {
 //   std::length_error for more than entries_max; std::system_error when there is no thread. What
 //   goes wrong later is counted and told.
 // Lifetime: an entry ends before what it is about; entries may outlive the exporter. A trace is
-//   added to one exporter, since every span is given out once. Not in a forked child.
+//   added to one exporter, since every span is given out once. In a forked child only the
+//   destructors may be called, of this and of its entries, and do nothing.
 class otlp_exporter {
  public:
   static constexpr std::size_t entries_max = 64;
