@@ -184,7 +184,7 @@ TEST_F(Runner, ARunWhoseTimeIsUpEnds) {
   plan p;
   p.add({.id = "slow", .run = until_stopped});
   p.add(noting("after", {"slow"}));
-  const run_report report = run(p, {.workers = 1, .timeout = 5ms});
+  const run_report report = run(p, {.workers = 1, .timeout = 500ms});  // "slow" has begun by then
   EXPECT_EQ(report.record.ending, run_ending::out_of_time);
   EXPECT_TRUE(ran().empty());
   EXPECT_EQ(report.waiting_count, 1U);
@@ -192,8 +192,8 @@ TEST_F(Runner, ARunWhoseTimeIsUpEnds) {
 
 TEST_F(Runner, TheTimeOfARunIsUpAlsoWhenItIsEndingAlready) {
   plan p;
-  p.add({.id = "slow", .command = {"sleep", "3"}}).add({.id = "bad", .command = {"false"}});
-  const run_report report = run(p, {.workers = 2, .fail_fast = true, .timeout = 300ms});
+  p.add({.id = "slow", .command = {"sleep", "1000"}}).add({.id = "bad", .command = {"false"}});
+  const run_report report = run(p, {.workers = 2, .fail_fast = true, .timeout = 2s});
   EXPECT_EQ(report.record.ending, run_ending::failed_fast);
   EXPECT_EQ(status_of(report, "bad"), rule_status::failed);
   EXPECT_EQ(status_of(report, "slow"), rule_status::waiting);  // killed

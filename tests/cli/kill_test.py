@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """weft run under kill -9: tests/cli/kill_test.py WEFT [unittest arguments]"""
 
+import ctypes
 import json
 import os
 import random
@@ -16,6 +17,7 @@ WATCHDOG = 60
 RULES = 60
 ROUNDS = 20 if os.environ.get("WEFT_SANITIZE") else 200
 TRY_AGAIN, MISSING = 75, 66
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def make_plan():
@@ -28,6 +30,12 @@ def make_plan():
 
 
 class Killed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """Commands that outlive their run become children of this process, which can wait for them."""
+        if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "prctl")
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="weft-kill-", ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
@@ -55,6 +63,14 @@ class Killed(unittest.TestCase):
         child.kill()
         child.communicate(timeout=WATCHDOG)
         return child.returncode < 0
+
+    @staticmethod
+    def wait_for_orphans():
+        try:
+            while True:
+                os.waitpid(-1, 0)
+        except ChildProcessError:
+            pass
 
     def clear(self):
         for path in [*self.folder.glob("r[0-9]*"), *self.folder.glob(".weft/runs/*")]:
@@ -96,6 +112,8 @@ class Killed(unittest.TestCase):
         was_killed = self.kill(dice.uniform(0, typical * 1.1))
         if was_killed and dice.random() < 0.3:
             self.kill(dice.uniform(0, typical), "--resume")
+            # A command of the first run may come late, when the second has run its rule to the end.
+            self.wait_for_orphans()
         before = self.ended()
         counts = {name: self.times_run(name) for name in before}
         report = self.complete()

@@ -818,7 +818,7 @@ class Plans(RunTest):
         self.assertEqual((self.folder / "names").read_text(), f"a b,{report['run']}\n")
 
     def test_a_timeout_kills_the_rule_and_what_it_started(self):
-        plan = rules(shell("a", "sleep 1000 & echo $! >child; wait", 'timeout = "300ms"'))
+        plan = rules(shell("a", "sleep 1000 & echo $! >child; wait", 'timeout = "2s"'))
         report = self.run_plan(plan, status=1)
         self.assertEqual(statuses(report), {"a": "timed_out"})
         self.assertFalse(is_alive(int((self.folder / "child").read_text())))

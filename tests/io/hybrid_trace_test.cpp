@@ -1,6 +1,7 @@
 #include <weft/telemetry/trace.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <future>
 #include <latch>
 #include <set>
@@ -80,24 +81,25 @@ TEST(HybridTrace, LeavesOutTheTimeInWhichATaskWaits) {
   hybrid_scheduler hs({.cpu_workers = 1, .io_threads = 1});
   const auto entry = t.add("server", hs);
   t.start();
+  constexpr int waits = 20;
   hs.spawn_io(
         []() -> task<> {
-          co_await sleep_for(20ms);
-          co_await sleep_for(20ms);
+          for (int i = 0; i < waits; ++i) co_await sleep_for(20ms);
         }(),
         {.name = "sleeper"})
       .get();
   hs.shutdown();
   const drawn_trace drawn(t.json());
   double end = 0;
+  int long_gaps = 0;
   for (const auto& s : drawn.slices) {
     if (s.name != "sleeper") continue;
-    if (end > 0) {
-      EXPECT_GT(s.begin - end, 10'000) << "microseconds of 20 ms asleep";
-    }
+    if (end > 0 && s.begin - end > 10'000) ++long_gaps;  // microseconds
     end = s.end;
   }
-  EXPECT_GE(drawn.count_named("sleeper"), 3U);
+  EXPECT_GE(drawn.count_named("sleeper"), std::size_t{waits} + 1);
+  // On a busy machine a wait may be over before the thread has gone on to say that it began.
+  EXPECT_GT(long_gaps, 0);
 }
 
 TEST(HybridTrace, MakesSpansOfARequestThroughAllLanes) {
