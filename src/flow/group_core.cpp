@@ -105,6 +105,7 @@ void group_core::expect_no_more() noexcept {
 }
 
 void group_core::complete() noexcept {
+  if (is_abandoned()) return;
   lock_type l = lock();
   attend_to_ends();
   state_.complete();
@@ -112,6 +113,7 @@ void group_core::complete() noexcept {
 }
 
 void group_core::cancel() noexcept {
+  if (is_abandoned()) return;
   lock_type l = lock();
   attend_to_ends();
   state_.cancel();
@@ -119,6 +121,7 @@ void group_core::cancel() noexcept {
 }
 
 void group_core::stop_everything() noexcept {
+  if (is_abandoned()) return;
   cancel();
   lock_type l = lock();
   stop_what_is_left(l, lateness::in_time);
@@ -168,14 +171,14 @@ void group_core::forget() noexcept {
 
 // -- instances begin ------------------------------------------------------------------------------
 
-// Starts one: where more of them may, somebody is about to.
+// Whoever adds starts its own instance and none that was taken before: where others may start,
+// somebody is about to, and will come to this one.
 void group_core::added(lock_type& l, instance& i) noexcept {
+  const bool others_come_first = state_.can_start();
   i.index = *state_.add();
-  const auto index = state_.start_next();
-  if (!index) return l.unlock();
-  instance& next = *index == i.index ? i : instance_at(*index);
+  if (others_come_first || !state_.start_next()) return l.unlock();
   const spawn_options options{.name = name_, .lane = options_.lane};
-  if (!start(l, next, started_by::adder, kind_, options)) settle(l);
+  if (!start(l, i, started_by::adder, kind_, options)) settle(l);
 }
 
 void group_core::added(lock_type& l, instance& i, task_kind kind,
@@ -217,6 +220,7 @@ void group_core::fail(instance& i, std::exception_ptr error) noexcept {
   i.error = std::move(error);
   i.how = outcome_kind::error;
   count_end(i);
+  if (i.how != outcome_kind::error) i.error = nullptr;  // with the lock: it is none of the user's
 }
 
 // -- and end --------------------------------------------------------------------------------------
@@ -329,7 +333,8 @@ void group_core::alarm_ended(alarm& /*a*/) noexcept {
 void group_core::settle(lock_type& l) noexcept {
   for (bool again = true; again; again = l.owns_lock()) {
     const bool ends = state_.is_complete() && !end_is_settled_;
-    if (ends) settle_end();
+    std::vector<std::exception_ptr> unwanted;
+    if (ends) settle_end(unwanted);
     if (state_.is_idle()) due_.clear();
     detail::job_list released;
     alarm* const to_start = set_alarm(released);
@@ -338,6 +343,7 @@ void group_core::settle(lock_type& l) noexcept {
     if (ends && state_.stops_running()) stop_those_asked(l);
     const bool some_failed = start_what_may(l);
     if (some_failed) l.unlock();
+    unwanted.clear();  // before anybody learns of the end
     if (to_start != nullptr) to_start->start();
     coro::post_all(released);
     if (tell_owner) idle_.set();
@@ -346,8 +352,9 @@ void group_core::settle(lock_type& l) noexcept {
 }
 
 // Everything that has not ended learns at once what it will be, if it gives no value: those that
-// run are told one after the other, and may end meanwhile.
-void group_core::settle_end() noexcept {
+// run are told one after the other, and may end meanwhile. `unwanted` is what those have thrown
+// that were to be begun again; it goes without the lock, since it may use the group.
+void group_core::settle_end(std::vector<std::exception_ptr>& unwanted) noexcept {
   end_is_settled_ = true;
   if (state_.end() == group_end::all_ended) return;
   const bool late = state_.end() == group_end::timed_out;
@@ -359,6 +366,11 @@ void group_core::settle_end() noexcept {
       continue;
     }
     i.how = late ? outcome_kind::timed_out : outcome_kind::cancelled;
+    try {
+      if (i.error != nullptr) unwanted.push_back(std::move(i.error));
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+      // It goes with the group.
+    }
     keep_end(i);
   }
 }
@@ -396,6 +408,10 @@ void group_core::stop(lock_type& l, instance& i) noexcept {
 
 void group_core::stop_by_its_place(instance& i) noexcept {
   lock_type l = lock();
+  attend_to_ends();
+  if (!i.is_under_way) return;
+  i.asked_to_stop = true;
+  i.was_told = true;
   const unsigned attempt = i.attempts;
   l.unlock();
   if (i.stop(attempt)) withdrew(i);

@@ -9,16 +9,15 @@ instance_place::instance_place(hybrid_scheduler& hs) noexcept
     : pool_(&hs.cpu_pool()), scheduler_(&hs) {}
 
 io::placement instance_place::choose(task_kind kind, const spawn_options& options) const {
-  if (scheduler_ != nullptr) {
-    const io::placement where = io::place(scheduler_of(*scheduler_), kind, options);
-    // The pool may have ended before the scheduler: then its lane would run the job on the spot.
-    if (where.kind == lane_kind::cpu && !where.lane->is_here()) {
-      detail::require_open(detail::crew_of(*pool_), "adding an instance");
-    }
-    return where;
+  const io::placement where = scheduler_ != nullptr
+                                  ? io::place(scheduler_of(*scheduler_), kind, options)
+                                  : io::placement{.kind = lane_kind::cpu, .lane = &lane_of(*pool_)};
+  // A pool that drains takes what its own jobs add, as with spawn(). One that has ended, perhaps
+  // before its scheduler, would run the job on the spot.
+  if (where.kind == lane_kind::cpu && !where.lane->is_here()) {
+    detail::require_open(detail::crew_of(*pool_), "adding an instance");
   }
-  detail::require_open(detail::crew_of(*pool_), "adding an instance");
-  return {.kind = lane_kind::cpu, .lane = &lane_of(*pool_)};
+  return where;
 }
 
 void instance_place::submit(detail::queued_job& job, io::placement where) const {

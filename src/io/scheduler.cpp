@@ -128,7 +128,8 @@ void scheduler::require_open() const {
     const std::lock_guard lock(mutex_);
     now = door_;
   }
-  if (now == door::open || (now == door::from_inside && is_inside())) return;
+  if (now == door::open) return;
+  if (now == door::from_inside && (is_inside() || others_may_follow::is_here(*this))) return;
   throw_stopped();
 }
 
@@ -314,11 +315,23 @@ void tracked_task::leave() noexcept {
   if (scheduler_ != nullptr) std::exchange(scheduler_, nullptr)->tasks().leave(*this);
 }
 
-others_may_follow::others_may_follow(scheduler* s) noexcept : scheduler_(s) {
+namespace {
+constinit thread_local const others_may_follow* innermost_hold = nullptr;
+}  // namespace
+
+others_may_follow::others_may_follow(scheduler* s) noexcept
+    : scheduler_(s), outer_(std::exchange(innermost_hold, this)) {
   if (scheduler_ != nullptr) scheduler_->tasks().hold();
 }
 others_may_follow::~others_may_follow() {
+  innermost_hold = outer_;
   if (scheduler_ != nullptr) scheduler_->tasks().let_go();
+}
+bool others_may_follow::is_here(const scheduler& s) noexcept {
+  for (const others_may_follow* h = innermost_hold; h != nullptr; h = h->outer_) {
+    if (h->scheduler_ == &s) return true;
+  }
+  return false;
 }
 
 bool blocking_hop::move(coro::promise_base& task) {

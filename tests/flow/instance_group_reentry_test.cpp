@@ -6,12 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -240,6 +242,56 @@ TEST_F(InstanceGroupReentry, ATicketInAForkedChildWaitsForNobody) {
   go.count_down();
   ticket.close();
   EXPECT_EQ(sync_wait(group.join()).size(), 1U);
+}
+
+TEST_F(InstanceGroupReentry, WhatAnAttemptThrewIsGoneWhenItIsWithdrawnBeforeTheNext) {
+  std::atomic<bool> is_gone{false};
+  instance_group<int>* self = nullptr;
+  instance_group<int> group(pool_,
+                            [&](int) {
+                              throw error_with_a_last_word([&] {
+                                static_cast<void>(self->progress());
+                                is_gone = true;
+                              });
+                            },
+                            {.retry = {.times = 1, .pause = 1h}});
+  self = &group;
+  {
+    auto ticket = group.open();
+    ticket.add(1);
+  }
+  while (group.progress().running > 0) std::this_thread::yield();
+  EXPECT_FALSE(is_gone);
+  group.complete();
+  const auto outcomes = sync_wait(group.join());
+  EXPECT_TRUE(is_gone);
+  EXPECT_EQ(outcomes.at(0).kind(), kind::cancelled);
+}
+
+// Moving it throws once, when it is asked to.
+struct reluctant {
+  explicit reluctant(int n) : number(n) {}
+  reluctant(reluctant&& other) : number(other.number) {  // NOLINT(performance-noexcept-move*)
+    if (refuses && number == 1) throw std::runtime_error("not me");
+  }
+  int number;
+  static inline bool refuses = false;
+};
+
+TEST_F(InstanceGroupReentry, AResultThatCannotBeMovedDoesNotTakeThoseBehindItAway) {
+  reluctant::refuses = false;
+  instance_group<int, reluctant> group(pool_, [](int x) { return reluctant(x); });
+  {
+    auto ticket = group.open();
+    for (int i = 0; i < 4; ++i) ticket.add(i);
+  }
+  sync_wait(group.drain());
+  reluctant::refuses = true;
+  EXPECT_THROW(sync_wait(group.join()), std::runtime_error);
+  const auto outcomes = sync_wait(group.join());
+  ASSERT_EQ(outcomes.size(), 2U);
+  EXPECT_EQ(outcomes[0].value().number, 2);
+  EXPECT_EQ(outcomes[1].value().number, 3);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ namespace weft {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -241,6 +242,94 @@ TEST(InstanceGroupInLanes, ASchedulerThatIsShutDownLetsAllOfALimitedGroupRun) {
     EXPECT_THAT(attempts, Each(retries + 1)) << "when shutdown() returned";
     EXPECT_THAT(kinds(sync_wait(group.join())), Each(kind::value));
   }
+}
+
+// Whatever it throws on its way out, and it is not begun again.
+TEST(InstanceGroupInLanes, OneThatItsSchedulerAsksToStopIsCancelled) {
+  for (const unsigned retries : {0U, 2U}) {
+    SCOPED_TRACE(retries);
+    hybrid_scheduler hs({.cpu_workers = 1});
+    std::latch begun(1);
+    instance_group<int> group(hs,
+                              [&](const std::stop_token& stop, int) {
+                                begun.count_down();
+                                wait_for_stop(stop);
+                                throw std::runtime_error("on its way out");
+                              },
+                              {.retry = {.times = retries, .pause = 0ms}});
+    add_all(group, {1});
+    begun.wait();
+    hs.shutdown({.let_run = 0ms, .then_stop = 1h});
+    const auto outcomes = sync_wait(group.join());
+    EXPECT_THAT(kinds(outcomes), ElementsAre(kind::cancelled));
+    EXPECT_EQ(outcomes.front().attempts(), 1U);
+  }
+}
+
+// Returns when the pool takes nothing from outside any more.
+void wait_until_shut(pool& p) {
+  try {
+    for (;; std::this_thread::yield()) p.spawn([] {});
+  } catch (const pool_stopped&) {
+  }
+}
+
+TEST(InstanceGroupOnAPool, ThatDrainsRunsAllThatWasTaken) {
+  pool drains({.workers = 2});
+  const test::watchdog watchdog(60s, drains);
+  std::latch begun(2);
+  std::latch go(1);
+  const auto wait_at_first = [&](int x) {
+    if (x != 0) return;
+    begun.count_down();
+    go.wait();
+  };
+  instance_group<int, int> limited(drains,
+                                   [&](int x) {
+                                     wait_at_first(x);
+                                     return x;
+                                   },
+                                   {.max_running = 1});
+  instance_group<int, int> grows(drains, [&](int x, auto more) {
+    wait_at_first(x);
+    if (x < 5) more.add(x + 1);
+    return x;
+  });
+  add_all(limited, {0, 1, 2, 3, 4});
+  add_all(grows, {0});
+  begun.wait();
+  {
+    const std::jthread shuts([&] { drains.shutdown(shutdown_mode::drain); });
+    wait_until_shut(drains);
+    go.count_down();
+  }
+  EXPECT_THAT(kinds(sync_wait(limited.join())), AllOf(SizeIs(5), Each(kind::value)));
+  EXPECT_THAT(kinds(sync_wait(grows.join())), AllOf(SizeIs(6), Each(kind::value)));
+}
+
+TEST(InstanceGroupOnAPool, ThatIsCancelledBeginsNoOthers) {
+  pool ends({.workers = 1});
+  const test::watchdog watchdog(60s, ends);
+  std::latch begun(1);
+  std::latch go(1);
+  int calls = 0;
+  instance_group<int> group(ends,
+                            [&](int) {
+                              ++calls;
+                              begun.count_down();
+                              go.wait();
+                            },
+                            {.max_running = 1});
+  add_all(group, {0, 1, 2, 3});
+  begun.wait();
+  {
+    const std::jthread shuts([&] { ends.shutdown(shutdown_mode::cancel); });
+    wait_until_shut(ends);
+    go.count_down();
+  }
+  EXPECT_THAT(kinds(sync_wait(group.join())),
+              ElementsAre(kind::value, kind::cancelled, kind::cancelled, kind::cancelled));
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(InstanceGroupInLanes, ItsSchedulerHasNoTasksWhenAllAreJoined) {

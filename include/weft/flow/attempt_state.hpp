@@ -11,12 +11,14 @@ namespace weft::flow {
 //   bits 3..31   the number of the attempt
 //   bits 0..2    its phase
 //
-//   making      whoever starts it makes the coroutine, and nobody else knows that yet
+//   making      whoever starts it makes the coroutine, which nobody else may touch yet
 //   withdrawn   was asked to stop while it was made; whoever makes it ends it
 //   queued      in a lane, or on the way there
 //   running     the coroutine has begun
 //   held        as running; and somebody looks at the coroutine, which must not go meanwhile
-//   stopping    as held; and somebody asks it to stop, which runs what others have asked to be told
+//   stopping    as held; and somebody asks what it waits for to stop, which may run what others
+//   have
+//               asked to be told of that
 //   over        the coroutine belongs to whoever has ended the attempt
 //
 //   making -> queued -> running -> over     running -> held -> running

@@ -52,7 +52,8 @@ class end_tally {
     const std::uint64_t before = word_.fetch_or(closed, std::memory_order_relaxed);
     if ((before & closed) != 0) return;
     has_closed_ = true;
-    // When it is sealed and none remains, the last one is on its way to the lock.
+    // When it is sealed and none remains, the last one is on its way to the lock. (Or none is: when
+    // all had ended before it was sealed, they were collected then.)
     to_come_ = before == 0 ? total_ - 1 : total_ - before;
   }
   [[nodiscard]] bool is_closed() const noexcept { return has_closed_; }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <weft/base/atomic.hpp>
 #include <weft/core/crew_access.hpp>
@@ -127,7 +128,7 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
 
   void settle(lock_type& lock) noexcept;
   void settle_after_end(lock_type& lock) noexcept;
-  void settle_end() noexcept;
+  void settle_end(std::vector<std::exception_ptr>& unwanted) noexcept;
   [[nodiscard]] alarm* set_alarm(detail::job_list& released) noexcept;
   [[nodiscard]] bool start_what_may(lock_type& lock) noexcept;
   enum class started_by : std::uint8_t {

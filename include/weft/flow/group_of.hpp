@@ -54,7 +54,17 @@ class group_of : public group_for<T> {
   // one with the lowest index threw; what the predicate of the join rule threw.
   std::vector<outcome<R>> take_outcomes() {
     std::vector<outcome<R>> outcomes;
-    for (instance_of* const i : choose_ended(outcomes)) outcomes.push_back(outcome_of(*i));
+    const std::vector<instance_of*> chosen = choose_ended(outcomes);
+    try {
+      for (instance_of* const i : chosen) outcomes.push_back(outcome_of(*i));
+    } catch (...) {
+      // The one that could not be moved is lost, and those before it.
+      const auto lock = this->lock();
+      for (std::size_t k = outcomes.size() + 1; k < chosen.size(); ++k) {
+        chosen[k]->handed_out = false;
+      }
+      throw;
+    }
     return outcomes;
   }
 

@@ -125,7 +125,8 @@ class instance_group {
   // Not by an instance of this group, which would wait for itself.
   // Errors: cancelled after cancel(), or when the waiting task is asked to stop, which cancels the
   // group; when more failed than are tolerated, what the one with the lowest index threw; what the
-  // predicate of the join rule threw.
+  // predicate of the join rule threw. What moving a result throws: that one is lost, with those
+  // before it, and the others can be had by another join().
   [[nodiscard]] task<std::vector<outcome<R>>> join() { return join(group_.get()); }
 
   // co_await next(): the outcome of the instance that ended next, in order of completion; none when

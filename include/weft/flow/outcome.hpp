@@ -48,7 +48,7 @@ class outcome {
 
   // By order of add(), from 0; a retry keeps it.
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
-  // How often it was begun; 0: it was withdrawn before.
+  // How often it was given to its lane, or should have been; 0: it was withdrawn before.
   [[nodiscard]] unsigned attempts() const noexcept { return attempts_; }
   [[nodiscard]] outcome_kind kind() const noexcept { return kind_; }
   [[nodiscard]] bool has_value() const noexcept { return kind_ == outcome_kind::value; }

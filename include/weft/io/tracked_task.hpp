@@ -68,16 +68,20 @@ class tracked_task {
 };
 
 // By whoever ends a task and may start others then: the scheduler does not take itself for empty in
-// between. After its end the scheduler may be gone.
+// between, and takes them as from one of its own threads, whichever this is. After its end the
+// scheduler may be gone.
 class others_may_follow {
  public:
   explicit others_may_follow(scheduler* s) noexcept;  // null: nobody is told
   ~others_may_follow();
+  // Whether the calling thread is in between, for that scheduler.
+  [[nodiscard]] static bool is_here(const scheduler& s) noexcept;
   others_may_follow(const others_may_follow&) = delete;
   others_may_follow& operator=(const others_may_follow&) = delete;
 
  private:
   scheduler* const scheduler_;
+  const others_may_follow* const outer_;  // on this thread
 };
 
 // Measures a stretch of a task for the classifier, if that wants it; may outlive the task.
