@@ -172,11 +172,10 @@ void group_core::forget() noexcept {
 // -- instances begin ------------------------------------------------------------------------------
 
 // Whoever adds starts its own instance and none that was taken before: where others may start,
-// somebody is about to, and will come to this one.
+// somebody is about to, and will come to this one if it has to wait for them.
 void group_core::added(lock_type& l, instance& i) noexcept {
-  const bool others_come_first = state_.can_start();
   i.index = *state_.add();
-  if (others_come_first || !state_.start_next()) return l.unlock();
+  if (!state_.start_added(i.index)) return l.unlock();
   const spawn_options options{.name = name_, .lane = options_.lane};
   if (!start(l, i, started_by::adder, kind_, options)) settle(l);
 }
@@ -216,11 +215,11 @@ void group_core::limit_attempt(instance& i) {
   coro::post_all(released);
 }
 
-void group_core::fail(instance& i, std::exception_ptr error) noexcept {
+void group_core::fail(lock_type& l, instance& i, std::exception_ptr error) noexcept {
   i.error = std::move(error);
   i.how = outcome_kind::error;
+  let_go_of_rest(l, i);
   count_end(i);
-  if (i.how != outcome_kind::error) i.error = nullptr;  // with the lock: it is none of the user's
 }
 
 // -- and end --------------------------------------------------------------------------------------
@@ -266,11 +265,13 @@ void group_core::attempt_ended(instance& i, std::optional<io::others_may_follow>
 }
 
 // Of what it threw if that is not its outcome, and of its item if it will not be begun again.
-// Before it counts as ended, and without the lock: both may use the group, or hold a ticket for it.
+// Before it counts as ended or rests, and without the lock: both may use the group, or hold a
+// ticket for it.
 void group_core::let_go_of_rest(lock_type& l, instance& i) noexcept {
   const outcome_kind how = judge(i);
+  const bool comes_again = state_.is_retried(how, i.attempts);
   const bool needs_no_item = how == outcome_kind::cancelled && options_.retry.times > 0;
-  const bool needs_no_error = how != outcome_kind::error && i.error != nullptr;
+  const bool needs_no_error = (how != outcome_kind::error || comes_again) && i.error != nullptr;
   if (!needs_no_item && !needs_no_error) return;
   // So it stays cancelled, whoever comes meanwhile.
   if (needs_no_item) i.asked_to_stop = i.was_told = true;
@@ -278,6 +279,7 @@ void group_core::let_go_of_rest(lock_type& l, instance& i) noexcept {
   if (needs_no_item) drop_item(i);
   if (needs_no_error) i.error = nullptr;
   l.lock();
+  if (comes_again && state_.is_complete()) i.how = outcome_kind::cancelled;  // withdrawn meanwhile
 }
 
 // Those that are there.
@@ -331,19 +333,20 @@ void group_core::alarm_ended(alarm& /*a*/) noexcept {
 
 // Ends every change: decides with the lock, then gives it up and acts.
 void group_core::settle(lock_type& l) noexcept {
+  bool ends = false;
   for (bool again = true; again; again = l.owns_lock()) {
-    const bool ends = state_.is_complete() && !end_is_settled_;
-    std::vector<std::exception_ptr> unwanted;
-    if (ends) settle_end(unwanted);
+    ends = settle_end() || ends;
     if (state_.is_idle()) due_.clear();
     detail::job_list released;
     alarm* const to_start = set_alarm(released);
     wake_waits(released);
     const bool tell_owner = state_.is_idle() && std::exchange(owner_waits_, false);
-    if (ends && state_.stops_running()) stop_those_asked(l);
+    if (std::exchange(ends, false) && state_.stops_running()) stop_those_asked(l);
     const bool some_failed = start_what_may(l);
-    if (some_failed) l.unlock();
-    unwanted.clear();  // before anybody learns of the end
+    if (some_failed) {
+      ends = settle_end();  // before anybody looks
+      l.unlock();
+    }
     if (to_start != nullptr) to_start->start();
     coro::post_all(released);
     if (tell_owner) idle_.set();
@@ -352,11 +355,10 @@ void group_core::settle(lock_type& l) noexcept {
 }
 
 // Everything that has not ended learns at once what it will be, if it gives no value: those that
-// run are told one after the other, and may end meanwhile. `unwanted` is what those have thrown
-// that were to be begun again; it goes without the lock, since it may use the group.
-void group_core::settle_end(std::vector<std::exception_ptr>& unwanted) noexcept {
-  end_is_settled_ = true;
-  if (state_.end() == group_end::all_ended) return;
+// run are told one after the other, and may end meanwhile. Once; false: not now.
+bool group_core::settle_end() noexcept {
+  if (!state_.is_complete() || std::exchange(end_is_settled_, true)) return false;
+  if (state_.end() == group_end::all_ended) return true;
   const bool late = state_.end() == group_end::timed_out;
   for (std::size_t index = 0; index < state_.progress().added; ++index) {
     instance& i = instance_at(index);
@@ -366,13 +368,9 @@ void group_core::settle_end(std::vector<std::exception_ptr>& unwanted) noexcept 
       continue;
     }
     i.how = late ? outcome_kind::timed_out : outcome_kind::cancelled;
-    try {
-      if (i.error != nullptr) unwanted.push_back(std::move(i.error));
-    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
-      // It goes with the group.
-    }
     keep_end(i);
   }
+  return true;
 }
 
 // To be started without the lock; null: there is nothing to start.

@@ -40,14 +40,13 @@ bool group_core::start(lock_type& l, instance& i, started_by whom, task_kind kin
   if (problem == nullptr) return true;
   l.lock();
   attend_to_ends();
-  fail(i, std::move(problem));
+  fail(l, i, std::move(problem));
   return false;
 }
 
 // Null, or why it could not begin.
 std::exception_ptr group_core::launch(instance& i, started_by whom, task_kind kind,
                                       const spawn_options& options) noexcept {
-  i.error = nullptr;  // of the attempt before
   io::placement where;
   bool was_withdrawn = false;
   try {

@@ -51,6 +51,7 @@ void group_state::expect_no_more() noexcept { look_whether_complete(false); }
 group_state::step group_state::attempt_ended(std::size_t /*index*/, outcome_kind how,
                                              unsigned attempts) noexcept {
   --progress_.running;
+  if (is_retried(how, attempts)) return step::rests;
   switch (how) {
     case outcome_kind::value:
       ++progress_.values;
@@ -59,9 +60,10 @@ group_state::step group_state::attempt_ended(std::size_t /*index*/, outcome_kind
       ++progress_.cancelled;
       break;
     case outcome_kind::error:
+      ++progress_.errors;
+      break;
     case outcome_kind::timed_out:
-      if (!is_complete() && attempts <= rules_.retries) return step::rests;
-      ++(how == outcome_kind::error ? progress_.errors : progress_.timed_out);
+      ++progress_.timed_out;
       break;
   }
   look_whether_complete(true);

@@ -340,6 +340,37 @@ TEST(GroupState, NoTicketOpensAfterTheEnd) {
   EXPECT_EQ(state.tickets(), 0U);
 }
 
+TEST(GroupState, OneThatWasAddedStartsBesideRetriesThatAreDue) {
+  group_state state({.retries = 1});
+  ASSERT_TRUE(state.open_ticket());
+  ASSERT_EQ(state.add(), 0U);
+  ASSERT_TRUE(state.start_added(0));
+  ASSERT_EQ(state.attempt_ended(0, outcome_kind::error, 1), step::rests);
+  ASSERT_TRUE(state.retry(0));
+  ASSERT_EQ(state.add(), 1U);
+  EXPECT_TRUE(state.start_added(1));
+  EXPECT_EQ(state.start_next(), 0U) << "the retry is there still";
+  EXPECT_EQ(state.progress().running, 2U);
+}
+
+TEST(GroupState, OneThatWasAddedTakesNoRoomFromRetriesOrThoseThatWait) {
+  group_state state({.max_running = 2, .retries = 1});
+  ASSERT_TRUE(state.open_ticket());
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(state.add(), i);
+    ASSERT_TRUE(state.start_added(i));
+  }
+  ASSERT_EQ(state.attempt_ended(0, outcome_kind::error, 1), step::rests);
+  ASSERT_TRUE(state.retry(0));
+  ASSERT_EQ(state.add(), 2U);
+  EXPECT_FALSE(state.start_added(2));
+  EXPECT_EQ(state.start_next(), 0U);
+  ASSERT_EQ(state.attempt_ended(0, outcome_kind::value, 2), step::ended);
+  ASSERT_EQ(state.add(), 3U);
+  EXPECT_FALSE(state.start_added(3)) << "2 has waited for longer";
+  EXPECT_EQ(state.start_next(), 2U);
+}
+
 TEST(GroupState, ARestThatEndsAfterTheGroupStartsNothing) {
   group_state state({.retries = 1});
   ASSERT_TRUE(state.open_ticket());

@@ -8,7 +8,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <vector>
 
 #include <weft/base/atomic.hpp>
 #include <weft/core/crew_access.hpp>
@@ -128,7 +127,7 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
 
   void settle(lock_type& lock) noexcept;
   void settle_after_end(lock_type& lock) noexcept;
-  void settle_end(std::vector<std::exception_ptr>& unwanted) noexcept;
+  bool settle_end() noexcept;
   [[nodiscard]] alarm* set_alarm(detail::job_list& released) noexcept;
   [[nodiscard]] bool start_what_may(lock_type& lock) noexcept;
   enum class started_by : std::uint8_t {
@@ -140,7 +139,7 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
   [[nodiscard]] std::exception_ptr launch(instance& i, started_by whom, task_kind kind,
                                           const spawn_options& options) noexcept;
   [[nodiscard]] std::exception_ptr give_up(instance& i) noexcept;
-  void fail(instance& i, std::exception_ptr error) noexcept;
+  void fail(lock_type& lock, instance& i, std::exception_ptr error) noexcept;
   void stop(lock_type& lock, instance& i) noexcept;
   void withdrew(instance& i) noexcept;
   void stop_those_asked(lock_type& lock) noexcept;

@@ -71,6 +71,8 @@ class group_state {
   // -- what happens -------------------------------------------------------------------------------
   // The instance that may start now, and counts as running from here on.
   std::optional<std::size_t> start_next() noexcept;
+  // As start_next(), of one that was just added, by whoever did that. False: others come first.
+  [[nodiscard]] bool start_added(std::size_t index) noexcept;
   [[nodiscard]] bool can_start() const noexcept {
     if (next_fresh_ == progress_.added && to_be_retried_.empty()) return false;
     return !is_complete() && (rules_.max_running == 0 || progress_.running < rules_.max_running);
@@ -80,7 +82,11 @@ class group_state {
     ended,  // for good
     rests,  // until retry()
   };
-  // `attempts` with this one.
+  // Whether an attempt that ends so is followed by another. `attempts` with this one.
+  [[nodiscard]] bool is_retried(outcome_kind how, unsigned attempts) const noexcept {
+    const bool has_failed = how == outcome_kind::error || how == outcome_kind::timed_out;
+    return has_failed && !is_complete() && attempts <= rules_.retries;
+  }
   step attempt_ended(std::size_t index, outcome_kind how, unsigned attempts) noexcept;
   // Its rest is over. False: it was withdrawn meanwhile.
   bool retry(std::size_t index);
@@ -124,6 +130,16 @@ inline std::optional<std::size_t> group_state::start_next() noexcept {
   const std::size_t index = to_be_retried_.front();
   to_be_retried_.pop_front();
   return index;
+}
+
+// Retries that are due have their room, but it does not wait for somebody to see to them.
+inline bool group_state::start_added(std::size_t index) noexcept {
+  const std::size_t before = progress_.running + to_be_retried_.size();
+  const bool has_room = rules_.max_running == 0 || before < rules_.max_running;
+  if (next_fresh_ != index || !has_room) return false;
+  ++progress_.running;
+  ++next_fresh_;
+  return true;
 }
 
 }  // namespace flow
