@@ -58,7 +58,8 @@ int main() {
     replies.push_back(hs.spawn(ask(hs, acceptor.local_endpoint(), "hello " + std::to_string(i))));
   }
   int right = 0;
-  for (int i = 0; i < 100; ++i) right += replies[i].get() == "hello " + std::to_string(i) ? 1 : 0;
+  for (std::size_t i = 0; i < 100; ++i)
+    right += replies[i].get() == "hello " + std::to_string(i) ? 1 : 0;
   std::printf("%d of 100 clients got their words back\n", right);
 
   // The listener waits for clients for ever, until it is asked to stop.
