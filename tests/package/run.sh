@@ -7,17 +7,18 @@ build=${1:?usage: tests/package/run.sh BUILD}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'wait; rm -rf "$work"' EXIT
 
 fail() {
   echo "package: $*" >&2
   exit 1
 }
 
-# quietly COMMAND...: shows the output only when the command fails.
+# quietly COMMAND...: shows the output only when the command fails. Two may run at a time.
 quietly() {
-  "$@" >"$work/log" 2>&1 || {
-    cat "$work/log" >&2
+  local log=$work/log.$BASHPID
+  "$@" >"$log" 2>&1 || {
+    cat "$log" >&2
     fail "failed: $*"
   }
 }
@@ -102,7 +103,9 @@ install_moved() { # BUILD PREFIX
 
 quietly cmake --build "$build"
 install_moved "$build" "$work/static"
-consume_installed static "$work/static"
+# One program after the other leaves a core idle; what follows uses it.
+consume_installed static "$work/static" &
+static=$!
 
 quietly cmake -G Ninja -S "$root" -B "$work/shared-build" -DCMAKE_BUILD_TYPE=Release \
   -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_LIBDIR=lib \
@@ -111,6 +114,7 @@ quietly cmake --build "$work/shared-build"
 install_moved "$work/shared-build" "$work/shared"
 compgen -G "$work/shared/lib/libweft_base.so*" >/dev/null || fail "no shared library was installed"
 consume_installed shared "$work/shared"
+wait "$static"
 
 if cmake -G Ninja -S "$here/consumer" -B "$work/unknown" -DCMAKE_PREFIX_PATH="$work/static" \
   -DWEFT_COMPONENTS="core;teleport" >"$work/log" 2>&1; then
