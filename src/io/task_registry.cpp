@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include <weft/base/brief_lock.hpp>
+
 namespace weft::io {
 
 unsigned task_registry::shard_of_this_thread() noexcept {
@@ -16,7 +18,7 @@ unsigned task_registry::shard_of_this_thread() noexcept {
 bool task_registry::enter(tracked_task& t) noexcept {
   t.shard_ = shard_of_this_thread();
   shard& s = shards_[t.shard_];
-  const std::lock_guard lock(s.mutex);
+  const auto lock = detail::lock_briefly(s.mutex);
   if (s.closed) return false;
   ++s.entered;
   t.previous_ = nullptr;
@@ -28,7 +30,7 @@ bool task_registry::enter(tracked_task& t) noexcept {
 
 void task_registry::close() noexcept {
   for (shard& s : shards_) {
-    const std::lock_guard lock(s.mutex);
+    const auto lock = detail::lock_briefly(s.mutex);
     s.closed = true;
   }
 }
@@ -36,7 +38,7 @@ void task_registry::close() noexcept {
 template <class Unlink>
 void task_registry::remove_one(shard& s, const Unlink& unlink) noexcept {
   {
-    const std::lock_guard lock(s.mutex);
+    const auto lock = detail::lock_briefly(s.mutex);
     if (!s.watched) {
       ++s.left;
       return unlink();
@@ -46,7 +48,7 @@ void task_registry::remove_one(shard& s, const Unlink& unlink) noexcept {
   // done.
   const std::lock_guard told(waiting_mutex_);
   {
-    const std::lock_guard lock(s.mutex);
+    const auto lock = detail::lock_briefly(s.mutex);
     ++s.left;
     unlink();
   }
@@ -63,7 +65,7 @@ void task_registry::leave(tracked_task& t) noexcept {
 
 void task_registry::hold() noexcept {
   shard& s = shards_[shard_of_this_thread()];
-  const std::lock_guard lock(s.mutex);
+  const auto lock = detail::lock_briefly(s.mutex);
   ++s.entered;
   ++s.holds;
 }
@@ -75,7 +77,7 @@ void task_registry::let_go() noexcept {
 
 void task_registry::visit(const std::function<void(tracked_task&)>& visitor) const {
   for (const shard& s : shards_) {
-    const std::lock_guard lock(s.mutex);
+    const auto lock = detail::lock_briefly(s.mutex);
     for (tracked_task* t = s.first; t != nullptr; t = t->next_) visitor(*t);
   }
 }
@@ -94,7 +96,7 @@ template <class Count>
 std::uint64_t task_registry::sum(const Count& of) const noexcept {
   std::uint64_t all = 0;
   for (const shard& s : shards_) {
-    const std::lock_guard lock(s.mutex);
+    const auto lock = detail::lock_briefly(s.mutex);
     all += of(s);
   }
   return all;
@@ -117,7 +119,7 @@ bool task_registry::is_empty() const noexcept {
 
 void task_registry::watch() const {
   for (const shard& s : shards_) {
-    const std::lock_guard lock(s.mutex);
+    const auto lock = detail::lock_briefly(s.mutex);
     s.watched = true;
   }
 }

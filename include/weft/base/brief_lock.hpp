@@ -1,0 +1,17 @@
+#pragma once
+
+#include <mutex>
+
+namespace weft::detail {
+
+[[nodiscard]] std::unique_lock<std::mutex> wait_for_brief_lock(std::mutex& m) noexcept;
+
+// Locks a mutex under which nobody does more than change a few words: that takes some ten
+// nanoseconds, and going to sleep for it some thousand. So who finds it taken tries again for some
+// microseconds first.
+[[nodiscard]] inline std::unique_lock<std::mutex> lock_briefly(std::mutex& m) noexcept {
+  if (m.try_lock()) return {m, std::adopt_lock};
+  return wait_for_brief_lock(m);
+}
+
+}  // namespace weft::detail
