@@ -26,12 +26,6 @@ group_rules rules_of(const instance_options& options, bool instances_add_others)
           .instances_add_others = instances_add_others};
 }
 
-void relax() noexcept {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
 bool needs_timers(const instance_options& options) {
   return options.timeout || options.total_timeout ||
          (options.retry.times > 0 && options.retry.pause > options.retry.pause.zero());
@@ -61,17 +55,6 @@ group_core::group_core(instance_place where, const instance_options& options,
   }
 }
 
-// What is done under the lock takes some ten nanoseconds, and going to sleep for it some thousand.
-// Who tries takes the cache line from the one who works in it, so it tries less and less often.
-group_core::lock_type group_core::wait_for_lock() const noexcept {
-  constexpr int longest = 64;
-  for (int pauses = 1; pauses <= longest; pauses *= 2) {
-    for (int i = 0; i < pauses; ++i) relax();
-    if (mutex_.try_lock()) return {mutex_, std::adopt_lock};
-  }
-  return lock_type(mutex_);
-}
-
 void group_core::start_clock() {
   if (!options_.total_timeout) return;
   lock_type l = lock();
@@ -93,7 +76,7 @@ void group_core::close_ticket() noexcept {
   state_.close_ticket();
   if (state_.tickets() == 0 && ends_may_wait_ && !ends_.is_closed()) {
     const std::size_t added = state_.progress().added;
-    if (added > 0 && ends_.seal(added) == 0) collect_ends(added);
+    if (added > 0 && ends_.seal(added) == 0) count_left();
   }
   settle(l);
 }
@@ -107,7 +90,7 @@ void group_core::expect_no_more() noexcept {
 void group_core::complete() noexcept {
   if (is_abandoned()) return;
   lock_type l = lock();
-  attend_to_ends();
+  if (!state_.is_complete()) attend_to_ends();
   state_.complete();
   settle(l);
 }
@@ -115,7 +98,7 @@ void group_core::complete() noexcept {
 void group_core::cancel() noexcept {
   if (is_abandoned()) return;
   lock_type l = lock();
-  attend_to_ends();
+  if (!state_.is_complete()) attend_to_ends();
   state_.cancel();
   settle(l);
 }
@@ -140,7 +123,7 @@ void group_core::stop_what_is_left(lock_type& l, lateness how) noexcept {
 
 group_progress group_core::progress() noexcept {
   const lock_type l = lock();
-  collect_ends();
+  count_left();
   return state_.progress();
 }
 
@@ -175,6 +158,7 @@ void group_core::forget() noexcept {
 // somebody is about to, and will come to this one if it has to wait for them.
 void group_core::added(lock_type& l, instance& i) noexcept {
   i.index = *state_.add();
+  if (i.index == end_tally::capacity) attend_to_ends();
   if (!state_.start_added(i.index)) return l.unlock();
   const spawn_options options{.name = name_, .lane = options_.lane};
   if (!start(l, i, started_by::adder, kind_, options)) settle(l);
@@ -213,120 +197,6 @@ void group_core::limit_attempt(instance& i) {
   l.unlock();
   if (to_start != nullptr) to_start->start();
   coro::post_all(released);
-}
-
-void group_core::fail(lock_type& l, instance& i, std::exception_ptr error) noexcept {
-  i.error = std::move(error);
-  i.how = outcome_kind::error;
-  let_go_of_rest(l, i);
-  count_end(i);
-}
-
-// -- and end --------------------------------------------------------------------------------------
-
-// Whoever was asked to stop and has no value did stop, whatever it threw.
-outcome_kind group_core::judge(const instance& i) const noexcept {
-  if (i.how == outcome_kind::value || !i.asked_to_stop) return i.how;
-  const bool late = i.took_too_long || state_.end() == group_end::timed_out;
-  return late ? outcome_kind::timed_out : outcome_kind::cancelled;
-}
-
-void group_core::keep_end(instance& i) noexcept {
-  i.has_ended = true;
-  (last_ended_ == nullptr ? first_ended_ : last_ended_->next_ended) = &i;
-  last_ended_ = &i;
-}
-
-void group_core::count_end(instance& i) noexcept {
-  i.is_under_way = false;
-  i.how = judge(i);
-  if (state_.attempt_ended(i.index, i.how, i.attempts) == group_state::step::ended) {
-    return keep_end(i);
-  }
-  const double draw =
-      static_cast<double>(random_() - random_.min()) / (random_.max() - random_.min());
-  const auto pause = pause_before_retry(options_.retry, i.attempts, draw);
-  if (pause <= pause.zero()) {
-    static_cast<void>(state_.retry(i.index));
-  } else {
-    due_.rests(i.index, clock::now(), pause);
-    has_new_rest_ = true;
-  }
-}
-
-void group_core::attempt_ended(instance& i, std::optional<io::others_may_follow>& hold) noexcept {
-  if (ends_may_wait_ && ends_.leave(i)) return;
-  lock_type l = lock();
-  if (ends_may_wait_) collect_ends(ends_.left());
-  let_go_of_rest(l, i);
-  count_end(i);
-  if (!state_.can_start()) hold.reset();  // before anybody is told that this was the last
-  settle_after_end(l);
-}
-
-// Of what it threw if that is not its outcome, and of its item if it will not be begun again.
-// Before it counts as ended or rests, and without the lock: both may use the group, or hold a
-// ticket for it.
-void group_core::let_go_of_rest(lock_type& l, instance& i) noexcept {
-  const outcome_kind how = judge(i);
-  const bool comes_again = state_.is_retried(how, i.attempts);
-  const bool needs_no_item = how == outcome_kind::cancelled && options_.retry.times > 0;
-  const bool needs_no_error = (how != outcome_kind::error || comes_again) && i.error != nullptr;
-  if (!needs_no_item && !needs_no_error) return;
-  // So it stays cancelled, whoever comes meanwhile.
-  if (needs_no_item) i.asked_to_stop = i.was_told = true;
-  l.unlock();
-  if (needs_no_item) drop_item(i);
-  if (needs_no_error) i.error = nullptr;
-  l.lock();
-  if (comes_again && state_.is_complete()) i.how = outcome_kind::cancelled;  // withdrawn meanwhile
-}
-
-// Those that are there.
-void group_core::collect_ends() noexcept {
-  for (instance* i = ends_.take(); i != nullptr; ++collected_) {
-    count_end(*std::exchange(i, std::exchange(i->next_ended, nullptr)));
-  }
-}
-
-// So many in all. Who is missing is about to come.
-void group_core::collect_ends(std::size_t count) noexcept {
-  for (collect_ends(); collected_ < count; collect_ends()) yield_thread();
-}
-
-// From here on something may follow from an end.
-void group_core::attend_to_ends() noexcept {
-  if (!ends_may_wait_) return;
-  ends_.close();
-  collect_ends(ends_.left());
-}
-
-void group_core::settle_after_end(lock_type& l) noexcept {
-  // Most ends change nothing for anybody but the instance.
-  if (!state_.is_complete() && !state_.can_start() && readers_ == 0 && !has_new_rest_) {
-    return l.unlock();
-  }
-  const std::shared_ptr<group_core> keep = shared_from_this();  // who waits may let the group go
-  settle(l);
-}
-
-void group_core::alarm_ended(alarm& /*a*/) noexcept {
-  lock_type l = lock();
-  alarm_ = nullptr;
-  const due_times::due due = due_.take(clock::now());
-  for (const due_times::attempt& a : due.too_long) {
-    instance& i = instance_at(a.index);
-    if (!i.is_under_way || i.attempts != a.number || i.asked_to_stop) continue;
-    i.took_too_long = true;
-    stop(l, i);
-  }
-  for (const std::size_t index : due.rested) static_cast<void>(state_.retry(index));
-  if (due.total) {
-    // What a join rule has let finish has no more time, either.
-    if (state_.is_complete()) stop_what_is_left(l, lateness::too_long);
-    state_.time_out();
-  }
-  settle(l);
 }
 
 // -- what follows ---------------------------------------------------------------------------------
@@ -373,6 +243,25 @@ bool group_core::settle_end() noexcept {
   return true;
 }
 
+void group_core::alarm_ended(alarm& /*a*/) noexcept {
+  lock_type l = lock();
+  alarm_ = nullptr;
+  const due_times::due due = due_.take(clock::now());
+  for (const due_times::attempt& a : due.too_long) {
+    instance& i = instance_at(a.index);
+    if (!i.is_under_way || i.attempts != a.number || i.asked_to_stop) continue;
+    i.took_too_long = true;
+    stop(l, i);
+  }
+  for (const std::size_t index : due.rested) static_cast<void>(state_.retry(index));
+  if (due.total) {
+    // What a join rule has let finish has no more time, either.
+    if (state_.is_complete()) stop_what_is_left(l, lateness::too_long);
+    state_.time_out();
+  }
+  settle(l);
+}
+
 // To be started without the lock; null: there is nothing to start.
 alarm* group_core::set_alarm(detail::job_list& released) noexcept {
   has_new_rest_ = false;
@@ -406,6 +295,7 @@ void group_core::stop(lock_type& l, instance& i) noexcept {
 
 void group_core::stop_by_its_place(instance& i) noexcept {
   lock_type l = lock();
+  if (state_.is_idle()) return;
   attend_to_ends();
   if (!i.is_under_way) return;
   i.asked_to_stop = true;
@@ -432,6 +322,7 @@ void group_core::withdrawn_left_its_lane() noexcept {
 }
 
 instance* group_core::next_result() noexcept {
+  order_left();
   for (;;) {
     instance* const i = last_handed_out_ == nullptr ? first_ended_ : last_handed_out_->next_ended;
     if (i == nullptr) return nullptr;

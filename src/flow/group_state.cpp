@@ -70,6 +70,13 @@ group_state::step group_state::attempt_ended(std::size_t /*index*/, outcome_kind
   return step::ended;
 }
 
+void group_state::values_ended(std::size_t count) noexcept {
+  if (count == 0) return;
+  progress_.running -= count;
+  progress_.values += count;
+  look_whether_complete(true);
+}
+
 bool group_state::retry(std::size_t index) {
   if (is_complete()) return false;
   to_be_retried_.push_back(index);

@@ -371,6 +371,29 @@ TEST(GroupState, OneThatWasAddedTakesNoRoomFromRetriesOrThoseThatWait) {
   EXPECT_EQ(state.start_next(), 2U);
 }
 
+TEST(GroupState, ValuesThatAreCountedTogetherEndItAsOneByOne) {
+  group_state state({});
+  ASSERT_TRUE(state.open_ticket());
+  for (std::size_t i = 0; i < 5; ++i) {
+    ASSERT_TRUE(state.add());
+    ASSERT_TRUE(state.start_next());
+  }
+  state.values_ended(0);
+  state.values_ended(3);
+  EXPECT_EQ(state.progress(), (group_progress{.added = 5, .running = 2, .values = 3}));
+  state.close_ticket();
+  EXPECT_FALSE(state.is_complete());
+  state.values_ended(2);
+  EXPECT_EQ(state.end(), group_end::all_ended);
+  EXPECT_EQ(state.progress(), (group_progress{.added = 5, .values = 5}));
+}
+
+TEST(GroupState, ThatNoneHasEndedCompletesNothing) {
+  group_state state({});
+  state.values_ended(0);
+  EXPECT_FALSE(state.is_complete()) << "somebody may still come";
+}
+
 TEST(GroupState, ARestThatEndsAfterTheGroupStartsNothing) {
   group_state state({.retries = 1});
   ASSERT_TRUE(state.open_ticket());

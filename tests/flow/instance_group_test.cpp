@@ -412,7 +412,8 @@ TEST_F(InstanceGroup, InstancesAddOthers) {
 
 TEST_F(InstanceGroup, ToWhichNobodyCameIsCompleteWhenJoined) {
   instance_group<int> group(pool_, [](int) {});
-  EXPECT_EQ(group.ended_by(), group_end::not_yet);
+  EXPECT_EQ(group.progress(), group_progress());
+  EXPECT_EQ(group.ended_by(), group_end::not_yet) << "also when somebody asks";
   EXPECT_THAT(sync_wait(group.join()), IsEmpty());
   EXPECT_FALSE(group.open().add(1));
 }
@@ -1096,6 +1097,38 @@ TEST_F(InstanceGroup, CountsEveryEndOnceWhoeverAsks) {
   }
 }
 
+TEST_F(InstanceGroup, CountsEveryEndAsWhatItIsWhoeverAsks) {
+  const int rounds = test::rounds(200);
+  for (int round = 0; round < rounds; ++round) {
+    SCOPED_TRACE(round);
+    const bool reads = round % 2 == 0;
+    instance_group<int, int> group(
+        pool_,
+        [](int x) {
+          if (x % 5 == 3) throw std::runtime_error("three");
+          if (x % 5 == 4) throw cancelled();
+          return x;
+        },
+        {.order = round % 3 == 0 ? result_order::by_completion : result_order::by_index});
+    std::jthread adder([ticket = group.open()]() mutable {
+      for (int i = 0; i < 50; ++i) ticket.add(i);
+    });
+    std::vector<outcome<int>> outcomes;
+    if (reads) {
+      while (auto o = sync_wait(group.next())) outcomes.push_back(std::move(*o));
+    } else {
+      outcomes = sync_wait(group.join());
+    }
+    EXPECT_EQ(group.progress(),
+              (group_progress{.added = 50, .values = 30, .errors = 10, .cancelled = 10}));
+    ASSERT_THAT(outcomes, SizeIs(50));
+    for (const auto& o : outcomes) {
+      const std::size_t rest = o.index() % 5;
+      EXPECT_EQ(o.kind(), rest == 3 ? kind::error : rest == 4 ? kind::cancelled : kind::value);
+    }
+  }
+}
+
 // It goes on in complete() when the owner has gone with the group.
 TEST_F(InstanceGroup, WhoCompletesItMayBeOvertakenByItsOwner) {
   const int rounds = test::rounds(2000);
@@ -1238,6 +1271,46 @@ TEST(InstanceGroupResults, AreInOrderOfCompletionIfAsked) {
                                  {.order = result_order::by_completion});
   add_all(group, {0, 1});
   EXPECT_THAT(indices(sync_wait(p, group.join())), ElementsAre(1, 0));
+}
+
+// The one behind ends first, and the one in the middle throws.
+class InstanceGroupThatEndsBackwards : public ::testing::Test {
+ protected:
+  task<int> end_after_the_next(int x) {
+    if (x < 2) co_await ended_[x + 1].wait();
+    ended_[x].set();
+    if (x == 1) throw std::runtime_error("one");
+    co_return x;
+  }
+
+  pool pool_{{.deterministic_seed = 1}};
+  async_event ended_[3];
+};
+
+TEST_F(InstanceGroupThatEndsBackwards, HasFailuresInOrderOfCompletionToo) {
+  instance_group<int, int> group(pool_, [this](int x) { return end_after_the_next(x); },
+                                 {.order = result_order::by_completion});
+  add_all(group, {0, 1, 2});
+  const auto outcomes = sync_wait(pool_, group.join());
+  EXPECT_THAT(indices(outcomes), ElementsAre(2, 1, 0));
+  EXPECT_THAT(kinds(outcomes), ElementsAre(kind::value, kind::error, kind::value));
+}
+
+TEST_F(InstanceGroupThatEndsBackwards, TellsTheOrderAlsoToWhoBeginsToReadWhenAllHaveEnded) {
+  instance_group<int, int> group(pool_, [this](int x) { return end_after_the_next(x); });
+  add_all(group, {0, 1, 2});
+  sync_wait(pool_, group.drain());
+  std::vector<std::size_t> order;
+  while (auto o = sync_wait(pool_, group.next())) order.push_back(o->index());
+  EXPECT_THAT(order, ElementsAre(2, 1, 0));
+  EXPECT_THAT(sync_wait(pool_, group.join()), IsEmpty()) << "each is given once";
+}
+
+TEST_F(InstanceGroupThatEndsBackwards, GivesWhatWasNotReadByIndex) {
+  instance_group<int, int> group(pool_, [this](int x) { return end_after_the_next(x); });
+  add_all(group, {0, 1, 2});
+  EXPECT_EQ(sync_wait(pool_, group.next())->index(), 2U);
+  EXPECT_THAT(indices(sync_wait(pool_, group.join())), ElementsAre(0, 1));
 }
 
 task<std::vector<int>> read_all(instance_group<int, int>& group) {

@@ -11,28 +11,28 @@ namespace {
 constexpr std::size_t instances = 2;
 
 struct node {
-  node* next_ended = nullptr;
+  std::uint32_t left_before = 0;
   rl::var<int> result;  // written by whoever ends, read by whoever counts
 };
 
 // As much of a group as counts.
 struct tally_suite {
-  std::unique_ptr<weft::flow::end_tally<node>> tally;
+  std::unique_ptr<weft::flow::end_tally> tally;
   std::unique_ptr<node> nodes[instances];
   std::unique_ptr<weft::mutex> lock;
-  std::size_t collected = 0;
+  std::size_t counted_left = 0;
   std::size_t counted = 0;
   bool is_sealed = false;
   int completed = 0;
 
   void set_up() {
-    tally = std::make_unique<weft::flow::end_tally<node>>();
+    tally = std::make_unique<weft::flow::end_tally>();
     for (auto& n : nodes) {
       n = std::make_unique<node>();
       n->result($) = 0;
     }
     lock = std::make_unique<weft::mutex>();
-    collected = counted = 0;
+    counted_left = counted = 0;
     is_sealed = false;
     completed = 0;
   }
@@ -44,41 +44,58 @@ struct tally_suite {
     lock.reset();
   }
 
-  void count(node& n) {
-    RL_ASSERT(n.result($) == 1);
-    n.result($) = 2;
-    if (++counted == instances && is_sealed) ++completed;
+  void count(std::size_t some) {
+    counted += some;
+    if (some > 0 && counted == instances && is_sealed) complete();
   }
-  void collect(std::size_t some) {
-    for (;;) {
-      for (node* n = tally->take(); n != nullptr; ++collected) {
-        count(*std::exchange(n, std::exchange(n->next_ended, nullptr)));
-      }
-      if (collected >= some) return;
-      weft::yield_thread();
+  // Whoever joins reads all results.
+  void complete() {
+    ++completed;
+    for (auto& n : nodes) RL_ASSERT(n->result($) == 1);
+  }
+  void count_left() {
+    const std::size_t left = tally->left();
+    count(left - std::exchange(counted_left, left));
+  }
+  // As many are on the way back from the newest as were left.
+  void order() {
+    std::size_t found = 0;
+    for (std::uint32_t n = tally->newest(); n != 0; n = nodes[n - 1]->left_before) {
+      RL_ASSERT(nodes[n - 1]->result($) == 1);
+      RL_ASSERT(++found <= instances);
     }
+    RL_ASSERT(found == tally->left());
   }
 
-  void end(node& n) {
+  void end(std::size_t index) {
+    node& n = *nodes[index];
     n.result($) = 1;
-    if (tally->leave(n)) return;
+    if (tally->leave(index, n.left_before)) return;
     const std::lock_guard guard(*lock);
-    collect(tally->left());
-    count(n);
+    if (tally->leave_with_lock(index, n.left_before)) {
+      count_left();
+    } else {
+      count(1);
+    }
   }
   void seal() {
     const std::lock_guard guard(*lock);
     is_sealed = true;
     if (tally->is_closed()) {
-      if (counted == instances) ++completed;
+      if (counted == instances) complete();
     } else if (tally->seal(instances) == 0) {
-      collect(instances);
+      if (counted == instances) {
+        complete();
+      } else {
+        count_left();
+      }
     }
   }
   void attend() {
     const std::lock_guard guard(*lock);
     tally->close();
-    collect(tally->left());
+    count_left();
+    order();
   }
 };
 
@@ -86,7 +103,7 @@ struct sealed_while_they_end : tally_suite, rl::test_suite<sealed_while_they_end
   void before() { set_up(); }
   void after() { tear_down(); }
   void thread(unsigned i) {
-    if (i < instances) return end(*nodes[i]);
+    if (i < instances) return end(i);
     seal();
   }
 };
@@ -98,7 +115,7 @@ struct attended_while_they_end : tally_suite, rl::test_suite<attended_while_they
   }
   void after() { tear_down(); }
   void thread(unsigned i) {
-    if (i < instances) return end(*nodes[i]);
+    if (i < instances) return end(i);
     attend();
   }
 };
@@ -107,7 +124,7 @@ struct attended_and_sealed : tally_suite, rl::test_suite<attended_and_sealed, 3>
   void before() { set_up(); }
   void after() { tear_down(); }
   void thread(unsigned i) {
-    if (i < instances) return end(*nodes[i]);
+    if (i < instances) return end(i);
     attend();
     seal();
   }
@@ -117,13 +134,13 @@ struct sealed_and_attended : tally_suite, rl::test_suite<sealed_and_attended, 3>
   void before() { set_up(); }
   void after() { tear_down(); }
   void thread(unsigned i) {
-    if (i < instances) return end(*nodes[i]);
+    if (i < instances) return end(i);
     seal();
     attend();
   }
 };
 
-// Who just looks takes what is there, and changes nothing for the others.
+// Who just looks counts what is there, and changes nothing for the others.
 struct looked_at : tally_suite, rl::test_suite<looked_at, 3> {
   void before() {
     set_up();
@@ -131,9 +148,9 @@ struct looked_at : tally_suite, rl::test_suite<looked_at, 3> {
   }
   void after() { tear_down(); }
   void thread(unsigned i) {
-    if (i < instances) return end(*nodes[i]);
+    if (i < instances) return end(i);
     const std::lock_guard guard(*lock);
-    collect(0);
+    count_left();
     RL_ASSERT(completed == 0 || counted == instances);
   }
 };

@@ -10,6 +10,7 @@
 #include <string>
 
 #include <weft/base/atomic.hpp>
+#include <weft/base/brief_lock.hpp>
 #include <weft/core/crew_access.hpp>
 #include <weft/core/latch.hpp>
 #include <weft/coro/task.hpp>
@@ -87,10 +88,7 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
   [[nodiscard]] virtual task<void> make_attempt(instance& i) = 0;
 
   using lock_type = std::unique_lock<std::mutex>;
-  [[nodiscard]] lock_type lock() const noexcept {
-    if (mutex_.try_lock()) return {mutex_, std::adopt_lock};
-    return wait_for_lock();
-  }
+  [[nodiscard]] lock_type lock() const noexcept { return detail::lock_briefly(mutex_); }
   // Before an instance is added: throws used_after_fork.
   void require_same_process() const;
   // With the lock, before an instance is kept. False: the group is complete.
@@ -104,7 +102,10 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
   void limit_attempt(instance& i);
 
   // With the lock: those that have ended, in that order, linked by next_ended.
-  [[nodiscard]] instance* first_ended() const noexcept { return first_ended_; }
+  [[nodiscard]] instance* first_ended() noexcept {
+    order_left();
+    return first_ended_;
+  }
   // With the lock: the next in order of completion that was not handed out; none yet.
   [[nodiscard]] instance* next_result() noexcept;
   [[nodiscard]] group_state& state() noexcept { return state_; }
@@ -115,11 +116,11 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
 
  private:
   friend class group_wait;
-  [[nodiscard]] lock_type wait_for_lock() const noexcept;
   void count_end(instance& i) noexcept;
   void let_go_of_rest(lock_type& lock, instance& i) noexcept;
-  void collect_ends() noexcept;
-  void collect_ends(std::size_t count) noexcept;
+  [[nodiscard]] bool leave_with_lock(instance& i) noexcept;
+  void count_left() noexcept;
+  void order_left() noexcept;
   void attend_to_ends() noexcept;
   void keep_end(instance& i) noexcept;
   [[nodiscard]] outcome_kind judge(const instance& i) const noexcept;
@@ -159,7 +160,7 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
   const task_kind kind_;
   // Nothing follows from an end but that of the whole, so most instances may leave theirs.
   const bool ends_may_wait_;
-  end_tally<instance> ends_;
+  end_tally ends_;
 
   // Launches that have ended, on whatever thread: they need neither the place nor the group any
   // more. The owner, who waits for that, adds what makes the last of them see all_over; only that
@@ -180,7 +181,8 @@ class group_core : public alarm_listener, public std::enable_shared_from_this<gr
   instance* first_ended_ = nullptr;
   instance* last_handed_out_ = nullptr;  // by the stream
   due_times due_;
-  std::size_t collected_ = 0;  // of ends_
+  std::size_t counted_ = 0;         // of those left in ends_
+  std::uint32_t last_ordered_ = 0;  // of those left in ends_: who has its place among the ended
   group_wait* waits_ = nullptr;
   alarm* alarm_ = nullptr;  // set, and not told yet
   std::minstd_rand random_;

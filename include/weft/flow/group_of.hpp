@@ -53,17 +53,11 @@ class group_of : public group_for<T> {
   // Errors: when the group was cancelled, cancelled; when more failed than are tolerated, what the
   // one with the lowest index threw; what the predicate of the join rule threw.
   std::vector<outcome<R>> take_outcomes() {
+    const std::vector<instance_of*> ended = those_that_ended();
     std::vector<outcome<R>> outcomes;
-    const std::vector<instance_of*> chosen = choose_ended(outcomes);
-    try {
-      for (instance_of* const i : chosen) outcomes.push_back(outcome_of(*i));
-    } catch (...) {
-      // The one that could not be moved is lost, and those before it.
-      const auto lock = this->lock();
-      for (std::size_t k = outcomes.size() + 1; k < chosen.size(); ++k) {
-        chosen[k]->handed_out = false;
-      }
-      throw;
+    outcomes.reserve(ended.size());  // what is taken out and cannot be handed out would be lost
+    for (instance_of* const i : ended) {
+      if (!std::exchange(i->handed_out, true)) outcomes.push_back(outcome_of(*i));
     }
     return outcomes;
   }
@@ -108,25 +102,26 @@ class group_of : public group_for<T> {
   instance& instance_at(std::size_t index) noexcept final { return *instances_[index]; }
   void drop_item(instance& i) noexcept final { same(i).item.reset(); }
 
-  // Makes room for their outcomes: what was chosen and could not be handed out would be lost.
-  std::vector<instance_of*> choose_ended(std::vector<outcome<R>>& outcomes) {
-    std::vector<instance_of*> chosen;
+  std::vector<instance_of*> those_that_ended() {
+    std::vector<instance_of*> ended;
     const auto lock = this->lock();
     throw_bad_end();
-    chosen.reserve(instances_.size());
-    outcomes.reserve(instances_.size());
-    const auto choose = [&](instance_of& i) {
-      if (i.has_ended && !std::exchange(i.handed_out, true)) chosen.push_back(&i);
-    };
-    if (this->options_.order == result_order::by_index) {
-      for (const auto& i : instances_) choose(*i);
-    } else {
-      for (instance* i = this->first_ended(); i != nullptr; i = i->next_ended) choose(same(*i));
+    ended.reserve(instances_.size());
+    if (this->options_.order == result_order::by_completion) {
+      for (instance* i = this->first_ended(); i != nullptr; i = i->next_ended) {
+        ended.push_back(&same(*i));
+      }
+      return ended;
     }
-    return chosen;
+    // Where all have, none is looked at: of many, those are in no cache any more.
+    const bool all = this->state().end() == group_end::all_ended;
+    for (const auto& i : instances_) {
+      if (all || i->has_ended) ended.push_back(i.get());
+    }
+    return ended;
   }
 
-  // Of one that was chosen, and so has ended. Without the lock: moving the value may use the group.
+  // Of one that has ended. Without the lock: moving the value may use the group.
   static outcome<R> outcome_of(instance_of& i) {
     switch (i.how) {
       case outcome_kind::value:

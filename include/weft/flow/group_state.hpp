@@ -88,6 +88,8 @@ class group_state {
     return has_failed && !is_complete() && attempts <= rules_.retries;
   }
   step attempt_ended(std::size_t index, outcome_kind how, unsigned attempts) noexcept;
+  // So many at once have ended with a value, where no rule wants to know of each.
+  void values_ended(std::size_t count) noexcept;
   // Its rest is over. False: it was withdrawn meanwhile.
   bool retry(std::size_t index);
 

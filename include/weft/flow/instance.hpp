@@ -66,6 +66,7 @@ class instance : public detail::queued_job,
   // Written by the attempt while one is under way, else guarded by the group.
   std::exception_ptr error;
   outcome_kind how = outcome_kind::cancelled;  // unless something else happens
+  bool handed_out = false;  // by whoever joins the group or reads its stream: one at a time
 
   // Guarded by the group.
   std::size_t index = 0;
@@ -73,9 +74,9 @@ class instance : public detail::queued_job,
   bool asked_to_stop = false;
   bool was_told = false;  // that it was asked
   bool took_too_long = false;
-  bool handed_out = false;
   bool is_under_way = false;  // an attempt
   unsigned attempts = 0;
+  std::uint32_t left_before = 0;  // of end_tally
   instance* next_ended = nullptr;
 
  protected:
