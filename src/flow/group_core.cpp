@@ -90,7 +90,7 @@ void group_core::expect_no_more() noexcept {
 void group_core::complete() noexcept {
   if (is_abandoned()) return;
   lock_type l = lock();
-  if (!state_.is_complete()) attend_to_ends();
+  attend_to_ends();
   state_.complete();
   settle(l);
 }
@@ -98,7 +98,7 @@ void group_core::complete() noexcept {
 void group_core::cancel() noexcept {
   if (is_abandoned()) return;
   lock_type l = lock();
-  if (!state_.is_complete()) attend_to_ends();
+  attend_to_ends();
   state_.cancel();
   settle(l);
 }
@@ -297,6 +297,7 @@ void group_core::stop_by_its_place(instance& i) noexcept {
   lock_type l = lock();
   if (state_.is_idle()) return;
   attend_to_ends();
+  i.comes_no_more = true;
   if (!i.is_under_way) return;
   i.asked_to_stop = true;
   i.was_told = true;

@@ -40,7 +40,7 @@ void group_core::settle_after_end(lock_type& l) noexcept {
 // ticket for it.
 void group_core::let_go_of_rest(lock_type& l, instance& i) noexcept {
   const outcome_kind how = judge(i);
-  const bool comes_again = state_.is_retried(how, i.attempts);
+  const bool comes_again = !i.comes_no_more && state_.is_retried(how, i.attempts);
   const bool needs_no_item = how == outcome_kind::cancelled && options_.retry.times > 0;
   const bool needs_no_error = (how != outcome_kind::error || comes_again) && i.error != nullptr;
   if (!needs_no_item && !needs_no_error) return;
@@ -63,6 +63,10 @@ outcome_kind group_core::judge(const instance& i) const noexcept {
 void group_core::count_end(instance& i) noexcept {
   i.is_under_way = false;
   i.how = judge(i);
+  if (i.comes_no_more) {
+    state_.ended(i.how);
+    return keep_end(i);
+  }
   if (state_.attempt_ended(i.index, i.how, i.attempts) == group_state::step::ended) {
     return keep_end(i);
   }
@@ -85,13 +89,14 @@ void group_core::keep_end(instance& i) noexcept {
 
 // -- ends that wait to be counted -----------------------------------------------------------------
 
-// And counts it. False: it is to be counted as if there were no ends_.
+// And counts it. False: it is to be counted as if there were no ends_. There is nothing to judge:
+// whoever asks one to stop has closed them before.
 bool group_core::leave_with_lock(instance& i) noexcept {
   if (!ends_may_wait_ || !ends_.leave_with_lock(i.index, i.left_before)) return false;
   const bool is_value = i.how == outcome_kind::value;
   if (!is_value) ++counted_;
   count_left();
-  if (!is_value) static_cast<void>(state_.attempt_ended(i.index, i.how, i.attempts));
+  if (!is_value) state_.ended(i.how);
   return true;
 }
 
@@ -120,9 +125,10 @@ void group_core::order_left() noexcept {
   last_ended_ = last;
 }
 
-// From here on something may follow from an end.
+// From here on something may follow from an end. From those of a group that is complete nothing
+// will: it is closed, or all have ended.
 void group_core::attend_to_ends() noexcept {
-  if (!ends_may_wait_) return;
+  if (!ends_may_wait_ || state_.is_complete()) return;
   ends_.close();
   count_left();
   order_left();

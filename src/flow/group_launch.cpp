@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include <weft/core/errors.hpp>
 #include <weft/flow/group_core.hpp>
 
 namespace weft::flow {
@@ -17,6 +18,18 @@ struct launching {
   launching* outer;
 };
 constinit thread_local launching* innermost = nullptr;
+
+// Whether that is what a place says that takes nothing any more. One that is full may have room
+// later.
+bool is_final(const std::exception_ptr& problem) noexcept {
+  try {
+    std::rethrow_exception(problem);
+  } catch (const pool_stopped&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
 
 std::size_t launches_here(const group_core& group) noexcept {
   std::size_t count = 0;
@@ -38,8 +51,11 @@ bool group_core::start(lock_type& l, instance& i, started_by whom, task_kind kin
   innermost = here.outer;
   launch_ended();
   if (problem == nullptr) return true;
+  const bool comes_no_more = is_final(problem);
+  if (comes_no_more || i.attempts > options_.retry.times) drop_item(i);
   l.lock();
   attend_to_ends();
+  i.comes_no_more = i.comes_no_more || comes_no_more;
   fail(l, i, std::move(problem));
   return false;
 }
@@ -80,7 +96,6 @@ std::exception_ptr group_core::launch(instance& i, started_by whom, task_kind ki
 // With the exception that is being handled.
 std::exception_ptr group_core::give_up(instance& i) noexcept {
   i.drop();
-  if (i.attempts > options_.retry.times) drop_item(i);
   return std::current_exception();
 }
 

@@ -50,8 +50,16 @@ void group_state::expect_no_more() noexcept { look_whether_complete(false); }
 
 group_state::step group_state::attempt_ended(std::size_t /*index*/, outcome_kind how,
                                              unsigned attempts) noexcept {
+  if (is_retried(how, attempts)) {
+    --progress_.running;
+    return step::rests;
+  }
+  ended(how);
+  return step::ended;
+}
+
+void group_state::ended(outcome_kind how) noexcept {
   --progress_.running;
-  if (is_retried(how, attempts)) return step::rests;
   switch (how) {
     case outcome_kind::value:
       ++progress_.values;
@@ -67,7 +75,6 @@ group_state::step group_state::attempt_ended(std::size_t /*index*/, outcome_kind
       break;
   }
   look_whether_complete(true);
-  return step::ended;
 }
 
 void group_state::values_ended(std::size_t count) noexcept {

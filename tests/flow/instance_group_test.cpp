@@ -539,6 +539,20 @@ TEST_F(InstanceGroup, CompleteWithdrawsWhatHasNotEndedAndJoinGivesWhatThereIs) {
   EXPECT_EQ(e.group.ended_by(), group_end::completed);
 }
 
+// Of ends that nobody had asked about before.
+TEST_F(InstanceGroup, CompletedItKeepsTheValuesThatThereWere) {
+  async_event never;
+  instance_group<int, int> group(pool_, [&](int x) -> task<int> {
+    if (x == 1) co_await never.wait();
+    co_return x;
+  });
+  add_all(group, {0, 1, 2});
+  while (group.progress().values < 2) std::this_thread::yield();
+  group.complete();
+  EXPECT_THAT(kinds(sync_wait(group.join())),
+              ElementsAre(kind::value, kind::cancelled, kind::value));
+}
+
 TEST_F(InstanceGroup, CancelCallsCoroutinesAwayFromWhatTheyWaitFor) {
   async_event never;
   instance_group<int> group(pool_, [&](int) -> task<> { co_await never.wait(); });
@@ -856,6 +870,46 @@ TEST(InstanceGroupPlaces, ThatTakeNoMoreMakeInstancesFail) {
     ASSERT_THAT(outcomes, SizeIs(3));
     EXPECT_THROW(static_cast<void>(outcomes[2].value()), pool_stopped);
   }
+}
+
+TEST(InstanceGroupPlaces, ThatTakeNoMoreAreNotAskedAgain) {
+  pool p({.workers = 1});
+  p.shutdown();
+  instance_group<int> group(p, [](int) {}, {.retry = {.times = 5, .pause = 1h}});
+  add_all(group, {1});
+  const auto outcomes = sync_wait(group.join());
+  ASSERT_THAT(kinds(outcomes), ElementsAre(kind::error));
+  EXPECT_EQ(outcomes[0].attempts(), 1U);
+  EXPECT_THROW(std::rethrow_exception(outcomes[0].error()), pool_stopped);
+}
+
+// The newest task is asked to stop first, so when the oldest ends all have been asked.
+TEST(InstanceGroupInLanes, OneThatTookTooLongAndIsThenStoppedByItsSchedulerHasTimedOut) {
+  hybrid_scheduler hs({.cpu_workers = 1});
+  async_event never;
+  std::latch all_were_asked(1);
+  std::latch is_late(1);
+  auto oldest = hs.spawn_io([](async_event& e, std::latch& asked) -> task<> {
+    try {
+      co_await e.wait();
+    } catch (const cancelled&) {
+      asked.count_down();
+    }
+  }(never, all_were_asked));
+  instance_group<int> group(hs,
+                            [&](const std::stop_token& stop, int) {
+                              wait_for_stop(stop);
+                              is_late.count_down();
+                              all_were_asked.wait();
+                              throw cancelled();
+                            },
+                            {.retry = {.times = 1}, .timeout = 0s, .lane = lane_kind::blocking});
+  add_all(group, {1});
+  is_late.wait();
+  std::jthread ends([&] { hs.shutdown({.let_run = 0ms}); });
+  const auto outcomes = sync_wait(group.join());
+  ASSERT_THAT(kinds(outcomes), ElementsAre(kind::timed_out));
+  EXPECT_EQ(outcomes[0].attempts(), 1U);
 }
 
 TEST(InstanceGroupPlaces, ThatAreCancelledDropWhatHasNotBegun) {

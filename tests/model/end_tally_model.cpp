@@ -1,5 +1,5 @@
-// Instances that end without the lock of their group, and who collects them: each end is counted
-// once, and somebody sees that it was the last.
+// Instances that end without the lock of their group, and who counts them: each end is counted
+// once, somebody sees that it was the last, and who walks back from the newest finds all.
 
 #define WEFT_MODEL_THREADS 3
 #include <model.hpp>
@@ -10,8 +10,17 @@ namespace {
 
 constexpr std::size_t instances = 2;
 
+// Written by whoever is left, read by whoever walks.
+struct noted_index {
+  rl::var<std::uint32_t> value;
+  noted_index& operator=(std::uint32_t index) {
+    value($) = index;
+    return *this;
+  }
+};
+
 struct node {
-  std::uint32_t left_before = 0;
+  noted_index left_before;
   rl::var<int> result;  // written by whoever ends, read by whoever counts
 };
 
@@ -30,6 +39,7 @@ struct tally_suite {
     for (auto& n : nodes) {
       n = std::make_unique<node>();
       n->result($) = 0;
+      n->left_before = 0;
     }
     lock = std::make_unique<weft::mutex>();
     counted_left = counted = 0;
@@ -60,7 +70,7 @@ struct tally_suite {
   // As many are on the way back from the newest as were left.
   void order() {
     std::size_t found = 0;
-    for (std::uint32_t n = tally->newest(); n != 0; n = nodes[n - 1]->left_before) {
+    for (std::uint32_t n = tally->newest(); n != 0; n = nodes[n - 1]->left_before.value($)) {
       RL_ASSERT(nodes[n - 1]->result($) == 1);
       RL_ASSERT(++found <= instances);
     }

@@ -24,18 +24,21 @@ namespace weft::flow {
 // Threads: leave() by whoever ends; the others with the lock of the group.
 class end_tally {
  public:
-  // Indices from here on do not fit: it is to be closed before one with such an index begins.
+  // It is to be closed before one with this index or a higher one begins: more ends than these
+  // would look as if one were to come, although it is not sealed.
   static constexpr std::size_t capacity = (std::size_t{1} << 30U) - 1;
 
   // `left_before` belongs to who ends: index + 1 of the one before it. False: take the lock. True:
-  // the group may be gone.
-  [[nodiscard]] bool leave(std::size_t index, std::uint32_t& left_before) noexcept {
+  // the group may be gone. (A template for the model, which replaces it.)
+  template <class LeftBefore>
+  [[nodiscard]] bool leave(std::size_t index, LeftBefore& left_before) noexcept {
     return leave(index, left_before, may_be_last::no);
   }
 
   // -- with the lock ------------------------------------------------------------------------------
   // As leave(), also for the last. False: it is closed.
-  [[nodiscard]] bool leave_with_lock(std::size_t index, std::uint32_t& left_before) noexcept {
+  template <class LeftBefore>
+  [[nodiscard]] bool leave_with_lock(std::size_t index, LeftBefore& left_before) noexcept {
     return leave(index, left_before, may_be_last::yes);
   }
   // No more than so many will end. Returns how many of them have not.
@@ -73,7 +76,8 @@ class end_tally {
   }
 
   enum class may_be_last : std::uint8_t { no, yes };
-  bool leave(std::size_t index, std::uint32_t& left_before, may_be_last which) noexcept {
+  template <class LeftBefore>
+  bool leave(std::size_t index, LeftBefore& left_before, may_be_last which) noexcept {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);
     std::uint64_t left = 0;
     do {

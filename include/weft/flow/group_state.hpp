@@ -88,6 +88,8 @@ class group_state {
     return has_failed && !is_complete() && attempts <= rules_.retries;
   }
   step attempt_ended(std::size_t index, outcome_kind how, unsigned attempts) noexcept;
+  // As attempt_ended(), of one that is followed by no other.
+  void ended(outcome_kind how) noexcept;
   // So many at once have ended with a value, where no rule wants to know of each.
   void values_ended(std::size_t count) noexcept;
   // Its rest is over. False: it was withdrawn meanwhile.

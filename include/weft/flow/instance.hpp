@@ -66,17 +66,21 @@ class instance : public detail::queued_job,
   // Written by the attempt while one is under way, else guarded by the group.
   std::exception_ptr error;
   outcome_kind how = outcome_kind::cancelled;  // unless something else happens
-  bool handed_out = false;  // by whoever joins the group or reads its stream: one at a time
 
-  // Guarded by the group.
+  // Belongs to whoever joins the group or reads its stream, one at a time.
+  bool handed_out = false;
+
+  // Guarded by the group. Of one that was left in its end_tally, has_ended and is_under_way are
+  // those of before until group_core::order_left().
   std::size_t index = 0;
   bool has_ended = false;
   bool asked_to_stop = false;
   bool was_told = false;  // that it was asked
   bool took_too_long = false;
-  bool is_under_way = false;  // an attempt
+  bool comes_no_more = false;  // no attempt follows: its place takes no others
+  bool is_under_way = false;   // an attempt
   unsigned attempts = 0;
-  std::uint32_t left_before = 0;  // of end_tally
+  std::uint32_t left_before = 0;  // written by whoever leaves it in the end_tally
   instance* next_ended = nullptr;
 
  protected:
