@@ -67,31 +67,63 @@ namespace {
                               "; choose a directory that exists, has room and may be written to");
 }
 
+// Where a link leads to, also when nothing is there yet: what is renamed to a link's name would
+// stand in its place.
+std::filesystem::path behind_links(const std::filesystem::path& file) {
+  constexpr int most = 40;  // as the kernel follows
+  std::filesystem::path here = file;
+  for (int followed = 0; followed < most; ++followed) {
+    std::error_code no_link;
+    const std::filesystem::path target = std::filesystem::read_symlink(here, no_link);
+    if (no_link) return here;
+    here = here.parent_path() / target;
+  }
+  throw_unwritten(file, ELOOP);
+}
+
+// What is not a file, such as a pipe or a terminal, cannot be replaced by one.
+bool is_written_to_as_it_is(const std::filesystem::path& file) {
+  std::error_code unknown;
+  const auto there = std::filesystem::status(file, unknown);
+  return std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) &&
+         !std::filesystem::is_directory(there);
+}
+
+// 0, or why not.
+int write_all(const std::filesystem::path& file, const std::string& text) {
+  errno = 0;
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  if (out) return 0;
+  return errno != 0 ? errno : EIO;
+}
+
 }  // namespace
 
-// Beside it first: a disk that is full must not cost the file that was there.
 void trace::write(const std::filesystem::path& file) const {
-  const std::string text = json();
-  std::filesystem::path draft = file;
-  draft += "." + to_string(new_span_id()) + ".part";  // others may write it at the same time
-  errno = 0;
-  {
-    std::ofstream out(draft, std::ios::binary | std::ios::trunc);
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    out.close();
-    if (!out) {
-      const int error = errno != 0 ? errno : EIO;
-      std::error_code ignored;
-      std::filesystem::remove(draft, ignored);
-      throw_unwritten(file, error);
-    }
+  if (file.empty()) {
+    throw std::invalid_argument(
+        "weft: trace::write was given an empty path; name a file, such as \"program.trace.json\"");
   }
+  const std::string text = json();
+  const std::filesystem::path target = behind_links(file);
+  if (is_written_to_as_it_is(target)) {
+    if (const int error = write_all(target, text); error != 0) throw_unwritten(file, error);
+    return;
+  }
+  std::filesystem::path draft = target;
+  draft += "." + to_string(new_span_id()) + ".part";  // others may write it at the same time
+  int error = write_all(draft, text);
   std::error_code problem;
-  std::filesystem::rename(draft, file, problem);
-  if (!problem) return;
+  if (error == 0) {
+    std::filesystem::rename(draft, target, problem);
+    error = problem.value();
+  }
+  if (error == 0) return;
   std::error_code ignored;
   std::filesystem::remove(draft, ignored);
-  throw_unwritten(file, problem.value());
+  throw_unwritten(file, error);
 }
 
 std::vector<stall> trace::stalls(std::chrono::nanoseconds at_least) const {

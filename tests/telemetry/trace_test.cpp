@@ -1,9 +1,11 @@
 #include <weft/telemetry/trace.hpp>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <latch>
 #include <memory>
 #include <optional>
@@ -619,6 +621,46 @@ TEST(TraceErrors, AFileThatCannotBeWrittenLeavesTheOneThatWasThere) {
   EXPECT_THROW(t.write(where.path("trace.json")), std::system_error);
   EXPECT_EQ(where.names(), std::set<std::string>{"trace.json"});
   EXPECT_EQ(where.read("trace.json/occupied"), "a directory has the name");
+}
+
+TEST(Trace, IsWrittenWhereALinkLeadsTo) {
+  const test::temporary_directory where;
+  where.write("there/old.json", "old");
+  std::filesystem::create_symlink("there/old.json", where.path("link.json"));
+  std::filesystem::create_symlink("link.json", where.path("link_to_link.json"));
+  std::filesystem::create_symlink("there/new.json", where.path("dangling.json"));
+  const trace t;
+  t.write(where.path("link_to_link.json"));
+  t.write(where.path("dangling.json"));
+  EXPECT_EQ(where.read("there/old.json"), t.json());
+  EXPECT_EQ(where.read("there/new.json"), t.json());
+  for (const char* link : {"link.json", "link_to_link.json", "dangling.json"}) {
+    EXPECT_TRUE(std::filesystem::is_symlink(where.path(link))) << link;
+  }
+}
+
+TEST(Trace, IsWrittenToAPipe) {
+  const test::temporary_directory where;
+  const std::string pipe = where.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const trace t;
+  std::string read;
+  {
+    const std::jthread reader([&] { read = where.read("pipe"); });
+    t.write(pipe);
+  }
+  EXPECT_EQ(read, t.json());
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST(TraceErrors, LinksThatLeadInACircleAndEmptyPathsAreRefused) {
+  const test::temporary_directory where;
+  std::filesystem::create_symlink("b", where.path("a"));
+  std::filesystem::create_symlink("a", where.path("b"));
+  const trace t;
+  EXPECT_THROW(t.write(where.path("a")), std::system_error);
+  EXPECT_EQ(where.names(), (std::set<std::string>{"a", "b"}));
+  EXPECT_THROW(t.write(""), std::invalid_argument);
 }
 
 TEST(Trace, IsWrittenToAFile) {
