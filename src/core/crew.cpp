@@ -12,6 +12,7 @@
 #include <weft/base/assert.hpp>
 #include <weft/core/crew_access.hpp>
 
+#include "base/thread_name.hpp"
 #include "resolve_options.hpp"
 
 namespace weft::detail {
@@ -147,9 +148,7 @@ void* crew::thread_main(void* argument) noexcept {
   crew& c = *start->owner;
   worker& w = *start->seat;
   const unsigned index = w.index();
-  char name[16];  // what the kernel keeps
-  std::snprintf(name, sizeof(name), "%s/%u", c.options_.name.c_str(), index);
-  ::pthread_setname_np(::pthread_self(), name);
+  name_this_thread(c.options_.name, index);
   if (c.options_.pin) {
     pin_this_thread(index, c.allowed_cpus_);
   } else {

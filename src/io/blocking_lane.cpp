@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <csignal>
-#include <cstdio>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -17,6 +16,8 @@
 #include <weft/base/assert.hpp>
 #include <weft/core/job_memory.hpp>
 #include <weft/core/observer_slot.hpp>
+
+#include "base/thread_name.hpp"
 
 namespace weft::io {
 namespace {
@@ -321,9 +322,7 @@ void* blocking_lane::crew::thread_main(void* argument) noexcept {
 // A thread inherits the CPUs of the one that creates it, which may be a worker that is bound to
 // one. Only then are they set: a mask of its own no longer follows the cpuset of the process.
 void blocking_lane::crew::prepare_thread(unsigned index) const noexcept {
-  char name[16];  // what the kernel keeps
-  std::snprintf(name, sizeof(name), "%s/%u", options_.name.c_str(), index);
-  ::pthread_setname_np(::pthread_self(), name);
+  detail::name_this_thread(options_.name, index);
   cpu_set_t inherited;
   if (::sched_getaffinity(0, sizeof(inherited), &inherited) != 0) return;
   if (CPU_EQUAL(&inherited, &allowed_cpus_)) return;

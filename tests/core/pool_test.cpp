@@ -396,7 +396,7 @@ TEST(PoolThreads, AreNamedAfterThePool) {
                ::pthread_getname_np(::pthread_self(), name, sizeof(name));
                return std::string(name);
              }).get(),
-            "a-rather-long-n");
+            "a-rather-long/0");
 }
 
 TEST(PoolThreads, LeaveSignalsToTheProgram) {
