@@ -34,6 +34,21 @@ concept instances_of =
     std::ranges::forward_range<Range> && std::ranges::viewable_range<Range> &&
     body_form<std::decay_t<F>, std::ranges::range_reference_t<Range>, no_ticket>::is_valid;
 
+// For calls that are no instances_of: the sentence that tells why.
+template <class Range, class F>
+void explain_call() {
+  constexpr bool is_range = std::ranges::forward_range<Range> && std::ranges::viewable_range<Range>;
+  static_assert(is_range,
+                "weft: the items of each(place, items, f) must be a forward range that can be kept "
+                "or referred to, such as a vector");
+  if constexpr (is_range) {
+    static_assert(
+        body_form<std::decay_t<F>, std::ranges::range_reference_t<Range>, no_ticket>::is_valid,
+        "weft: the body of each(place, items, f) must be callable as f(item) or "
+        "f(std::stop_token, item)");
+  }
+}
+
 template <class Range, class F>
 using each_result_t = body_result_t<std::decay_t<F>, std::ranges::range_reference_t<Range>>;
 template <class Range, class F>
@@ -156,14 +171,21 @@ task<std::array<T, N>> as_array(task<std::vector<T>> work) {
 // f() or f(index).
 template <class F>
 auto with_index(F&& f) {
+  using function = std::decay_t<F>;
+  static_assert(body_form<function, std::size_t, no_ticket>::is_valid ||
+                    std::invocable<function&, std::stop_token> || std::invocable<function&>,
+                "weft: the body of times<N>(place, f) must be callable as f(), f(index), "
+                "f(std::stop_token) or f(std::stop_token, index)");
   if constexpr (body_form<std::decay_t<F>, std::size_t, no_ticket>::is_valid) {
     return std::forward<F>(f);
   } else if constexpr (std::invocable<std::decay_t<F>&, std::stop_token>) {
     return [f = std::forward<F>(f)](std::stop_token token, std::size_t) mutable {
       return std::invoke(f, std::move(token));
     };
-  } else {
+  } else if constexpr (std::invocable<function&>) {
     return [f = std::forward<F>(f)](std::size_t) mutable { return std::invoke(f); };
+  } else {
+    return [](std::size_t) {};  // the assertion has said it
   }
 }
 
@@ -211,6 +233,22 @@ template <class Range, class F>
   return flow::run_group<result>(std::move(where), std::views::all(std::forward<Range>(items)),
                                  std::decay_t<F>(std::forward<F>(f)), options,
                                  std::string(options.name));
+}
+
+// They do not compile, and say what is wrong.
+template <class Range, class F>
+  requires(!flow::instances_of<Range, F>)
+task<void> each(const instance_place& /*where*/, Range&& /*items*/, F&& /*f*/,
+                const instance_options& /*options*/ = {}) {
+  flow::explain_call<Range, F>();
+  return {};
+}
+template <class Range, class F>
+  requires(!flow::instances_of<Range, F>)
+task<void> each_outcome(const instance_place& /*where*/, Range&& /*items*/, F&& /*f*/,
+                        const instance_options& /*options*/ = {}) {
+  flow::explain_call<Range, F>();
+  return {};
 }
 
 // co_await times<6>(hs, f): f() or f(index), so often, as each(). (13)
