@@ -77,6 +77,11 @@ class reader {
       refuse("has a character in its path that must be written as % and two digits");
     }
     while (text.ends_with('/')) text.remove_suffix(1);
+    for (const std::string_view appended : {"/v1/traces", "/v1/metrics"}) {
+      if (text.ends_with(appended)) {
+        refuse("ends with " + std::string(appended) + ", which is appended anyway; leave it out");
+      }
+    }
     return std::string(text);
   }
 

@@ -20,6 +20,7 @@ namespace {
 // [otlp-server]
 struct server {
   explicit server(const weft::otlp_options& options) : exporter(options) {}
+  ~server() { scheduler.shutdown(); }  // what runs ends, and with it its spans
 
   weft::otlp_exporter exporter;
   weft::trace trace;

@@ -97,6 +97,8 @@ TEST(OtlpEndpoint, ThatCannotWorkIsRefused) {
            {"http://a:4318x", "has a port that is no number"},
            {"http://a/b?c=d", "has a query or a fragment"},
            {"http://a#b", "has a query or a fragment"},
+           {"http://a/v1/traces", "ends with /v1/traces, which is appended anyway"},
+           {"http://a/b/v1/metrics/", "ends with /v1/metrics, which is appended anyway"},
            {"http://a/b c", "in its path"},
            {"http://a/b\r\nX-Evil: 1", "in its path"},
            {"http://a/\xc3\xa4", "in its path"},
