@@ -67,26 +67,12 @@ namespace {
                               "; choose a directory that exists, has room and may be written to");
 }
 
-// Where a link leads to, also when nothing is there yet: what is renamed to a link's name would
-// stand in its place.
-std::filesystem::path behind_links(const std::filesystem::path& file) {
-  constexpr int most = 40;  // as the kernel follows
-  std::filesystem::path here = file;
-  for (int followed = 0; followed < most; ++followed) {
-    std::error_code no_link;
-    const std::filesystem::path target = std::filesystem::read_symlink(here, no_link);
-    if (no_link) return here;
-    here = here.parent_path() / target;
-  }
-  throw_unwritten(file, ELOOP);
-}
-
-// What is not a file, such as a pipe or a terminal, cannot be replaced by one.
-bool is_written_to_as_it_is(const std::filesystem::path& file) {
+// A link leads elsewhere, and a pipe or a terminal cannot be replaced: they are written to as they
+// are. A link is left to the kernel, which knows whose links it follows.
+bool is_replaced(const std::filesystem::path& file) {
   std::error_code unknown;
-  const auto there = std::filesystem::status(file, unknown);
-  return std::filesystem::exists(there) && !std::filesystem::is_regular_file(there) &&
-         !std::filesystem::is_directory(there);
+  const auto there = std::filesystem::symlink_status(file, unknown);
+  return !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
 }
 
 // 0, or why not.
@@ -107,17 +93,16 @@ void trace::write(const std::filesystem::path& file) const {
         "weft: trace::write was given an empty path; name a file, such as \"program.trace.json\"");
   }
   const std::string text = json();
-  const std::filesystem::path target = behind_links(file);
-  if (is_written_to_as_it_is(target)) {
-    if (const int error = write_all(target, text); error != 0) throw_unwritten(file, error);
+  if (!is_replaced(file)) {
+    if (const int error = write_all(file, text); error != 0) throw_unwritten(file, error);
     return;
   }
-  std::filesystem::path draft = target;
+  std::filesystem::path draft = file;
   draft += "." + to_string(new_span_id()) + ".part";  // others may write it at the same time
   int error = write_all(draft, text);
   std::error_code problem;
   if (error == 0) {
-    std::filesystem::rename(draft, target, problem);
+    std::filesystem::rename(draft, file, problem);
     error = problem.value();
   }
   if (error == 0) return;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <latch>
@@ -651,6 +652,20 @@ TEST(Trace, IsWrittenToAPipe) {
   }
   EXPECT_EQ(read, t.json());
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST(Trace, IsWrittenToADescriptorThatIsAPipe) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const trace t;
+  const std::string text = t.json();
+  ASSERT_LT(text.size(), 4096U) << "or it would not fit into the pipe";
+  t.write("/proc/self/fd/" + std::to_string(ends[1]));
+  ::close(ends[1]);
+  std::string read(4096, ' ');
+  read.resize(static_cast<std::size_t>(::read(ends[0], read.data(), read.size())));
+  ::close(ends[0]);
+  EXPECT_EQ(read, text);
 }
 
 TEST(TraceErrors, LinksThatLeadInACircleAndEmptyPathsAreRefused) {

@@ -108,7 +108,8 @@ class trace {
   // Everything that is remembered, in the format that Perfetto and chrome://tracing read.
   [[nodiscard]] std::string json() const;
   // A file is replaced when the new one is whole; links are followed, and what is no file, such as
-  // a pipe, is written to. Errors: std::system_error; std::invalid_argument for an empty path.
+  // a pipe, is written to. Blocks: for a pipe that nobody reads. Errors: std::system_error;
+  // std::invalid_argument for an empty path.
   void write(const std::filesystem::path& file) const;
 
   // The tasks that have gone on for that long, the longest first; only what began while the trace
