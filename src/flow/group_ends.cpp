@@ -39,18 +39,23 @@ void group_core::settle_after_end(lock_type& l) noexcept {
 // Before it counts as ended or rests, and without the lock: both may use the group, or hold a
 // ticket for it.
 void group_core::let_go_of_rest(lock_type& l, instance& i) noexcept {
-  const outcome_kind how = judge(i);
-  const bool comes_again = !i.comes_no_more && state_.is_retried(how, i.attempts);
-  const bool needs_no_item = how == outcome_kind::cancelled && options_.retry.times > 0;
-  const bool needs_no_error = (how != outcome_kind::error || comes_again) && i.error != nullptr;
-  if (!needs_no_item && !needs_no_error) return;
-  // So it stays cancelled, whoever comes meanwhile.
-  if (needs_no_item) i.asked_to_stop = i.was_told = true;
-  l.unlock();
-  if (needs_no_item) drop_item(i);
-  if (needs_no_error) i.error = nullptr;
-  l.lock();
-  if (comes_again && state_.is_complete()) i.how = outcome_kind::cancelled;  // withdrawn meanwhile
+  bool has_item = i.attempts <= options_.retry.times;  // the last attempt has released its own
+  for (;;) {
+    const outcome_kind how = judge(i);
+    const bool comes_again = !i.comes_no_more && state_.is_retried(how, i.attempts);
+    const bool needs_no_item = has_item && how != outcome_kind::value && !comes_again;
+    const bool needs_no_error = (how != outcome_kind::error || comes_again) && i.error != nullptr;
+    if (!needs_no_item && !needs_no_error) return;
+    // So it stays cancelled, whoever comes meanwhile.
+    if (needs_no_item && how == outcome_kind::cancelled) i.asked_to_stop = i.was_told = true;
+    l.unlock();
+    if (needs_no_item) drop_item(i);
+    if (needs_no_error) i.error = nullptr;
+    l.lock();
+    if (needs_no_item) has_item = false;
+    // Withdrawn meanwhile.
+    if (comes_again && state_.is_complete()) i.how = outcome_kind::cancelled;
+  }
 }
 
 // Whoever was asked to stop and has no value did stop, whatever it threw.

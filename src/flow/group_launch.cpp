@@ -51,7 +51,7 @@ bool group_core::start(lock_type& l, instance& i, started_by whom, task_kind kin
   innermost = here.outer;
   launch_ended();
   if (problem == nullptr) return true;
-  const bool comes_no_more = is_final(problem);
+  const bool comes_no_more = options_.retry.times > 0 && is_final(problem);
   if (comes_no_more || i.attempts > options_.retry.times) drop_item(i);
   l.lock();
   attend_to_ends();

@@ -896,15 +896,17 @@ TEST(InstanceGroupInLanes, OneThatTookTooLongAndIsThenStoppedByItsSchedulerHasTi
       asked.count_down();
     }
   }(never, all_were_asked));
-  instance_group<int> group(hs,
-                            [&](const std::stop_token& stop, int) {
-                              wait_for_stop(stop);
-                              is_late.count_down();
-                              all_were_asked.wait();
-                              throw cancelled();
-                            },
-                            {.retry = {.times = 1}, .timeout = 0s, .lane = lane_kind::blocking});
-  add_all(group, {1});
+  instance_group<item_with_ticket> group(
+      hs,
+      [&](const std::stop_token& stop, const item_with_ticket&) {
+        wait_for_stop(stop);
+        is_late.count_down();
+        all_were_asked.wait();
+        throw cancelled();
+      },
+      {.retry = {.times = 1}, .timeout = 0s, .lane = lane_kind::blocking});
+  auto more = std::make_shared<instance_ticket<item_with_ticket>>(group.open());
+  group.open().add({std::move(more)});  // is closed when the instance has ended for good
   is_late.wait();
   std::jthread ends([&] { hs.shutdown({.let_run = 0ms}); });
   const auto outcomes = sync_wait(group.join());
@@ -1051,7 +1053,7 @@ TEST_F(InstanceGroup, ATicketThatWasMovedFromAddsNothing) {
 
 // Who starts an instance hands it to the pool without the lock; the group waits for that.
 TEST_F(InstanceGroup, MayEndWithItsPoolWhileATicketAdds) {
-  const int rounds = test::rounds(500);
+  const int rounds = test::rounds(200);
   for (int i = 0; i < rounds; ++i) {
     std::optional<pool> place(std::in_place, pool_options{.workers = 1});
     std::optional<instance_group<int>> group(std::in_place, *place, [](int) {});

@@ -235,7 +235,7 @@ template <class Range, class F>
                                  std::string(options.name));
 }
 
-// They do not compile, and say what is wrong.
+// They do not compile, and say what is wrong; so `requires { each(...); }` tells nothing.
 template <class Range, class F>
   requires(!flow::instances_of<Range, F>)
 task<void> each(const instance_place& /*where*/, Range&& /*items*/, F&& /*f*/,
