@@ -217,7 +217,7 @@ void export_loop::send_the_rest(std::unique_lock<std::mutex>& lock) {
   if (spans + points > 0) {
     tell("weft: OTLP: http://" + to_.host_header + to_.path + ": the exporter ends with " +
              counted(spans, spans_.what) + " and " + counted(points, points_.what) +
-             " that were not sent; it tries once, for otlp_options::shutdown_timeout at most: if "
+             " that were not sent; it tries once, for otlp_options::shutdown_timeout at most. If "
              "the "
              "collector is there and slow, raise that, or call flush() before",
          lock);

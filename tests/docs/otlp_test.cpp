@@ -24,11 +24,11 @@ struct server {
 
   weft::otlp_exporter exporter;
   weft::trace trace;
+  weft::otlp_entry spans = exporter.add(trace);
   weft::metrics metrics;
   weft::hybrid_scheduler scheduler;
   weft::trace_entry traced = trace.add("server", scheduler);
   weft::metrics_entry measured = metrics.add("server", scheduler);
-  weft::otlp_entry spans = exporter.add(trace);
   weft::otlp_entry numbers = exporter.add(metrics);
 };
 // [/otlp-server]
