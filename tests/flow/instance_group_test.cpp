@@ -1053,7 +1053,7 @@ TEST_F(InstanceGroup, ATicketThatWasMovedFromAddsNothing) {
 
 // Who starts an instance hands it to the pool without the lock; the group waits for that.
 TEST_F(InstanceGroup, MayEndWithItsPoolWhileATicketAdds) {
-  const int rounds = test::rounds(200);
+  const int rounds = test::rounds(500);
   for (int i = 0; i < rounds; ++i) {
     std::optional<pool> place(std::in_place, pool_options{.workers = 1});
     std::optional<instance_group<int>> group(std::in_place, *place, [](int) {});
